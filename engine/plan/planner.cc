@@ -26,8 +26,10 @@ namespace {
 
 constexpr int kRowWindow = 128;
 constexpr int kBatchWindow = 8;
-// Of far files as many rows are read ahead as may be outstanding, besides those that are.
+// Of far files as many rows are read ahead as may be outstanding, besides those that are, and not fewer than outlast a
+// pause of the network.
 constexpr int kFarWindows = 2;
+constexpr int kFarWindow = 512;
 // Rows grouped by their cost fit in the nearest cache of a core, where kernels compute on them, and in this part of the
 // budget.
 constexpr int64_t kGroupBytes = int64_t{32} << 10;
@@ -303,7 +305,7 @@ class StageLayout {
     stage.row_bytes = RowBytes(op(stage.operators.back()).output);
     stage.limits = LimitsOf(stage);
     PlanTasks(stage);
-    const int rows = std::max(kRowWindow, kFarWindows * stage.far_reads);
+    const int rows = stage.far_reads > 0 ? std::max(kFarWindow, kFarWindows * stage.far_reads) : kRowWindow;
     const int chosen = options_.pull ? 1 : open.batches ? kBatchWindow : rows;
     stage.limits.without.window = options_.window > 0 ? options_.window : chosen;
     const int fixed = stage.limits.fixed.window;

@@ -74,6 +74,8 @@ absl::StatusOr<uint32_t> ChecksumOf(const OpenedFile& opened, const ItemIndex& i
 absl::StatusOr<bool> IsOf(const OpenedFile& opened, const ParsedItemIndex& parsed) {
   if (parsed.of.size != opened.size) return false;
   if (opened.changed_ns != 0 && opened.changed_ns == parsed.of.changed_ns) return true;
+  // It was made of another version, or of this one at another place; no bytes were compared then.
+  if (parsed.of.changed_ns < 0) return false;
   // A copy has another time, and so has a file that was only renamed.
   HEADRACE_ASSIGN_OR_RETURN(const uint32_t checksum, ChecksumOf(opened, parsed.index));
   return checksum == parsed.of.checksum;

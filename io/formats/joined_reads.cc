@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/row_id.h"
+#include "core/stop_signal.h"
 #include "io/files/far_of.h"
 
 namespace headrace {
@@ -82,6 +83,7 @@ absl::Status JoinedReads::CheckFiles() const {
     read.swap(unchecked_);
   }
   for (const uint64_t file : read) {
+    if (StopSignal::Raised()) return StopSignal::Error();
     // Compares the version.
     absl::Status unchanged = files_->Open(*paths_[file], listed_[file]).status();
     if (unchanged.ok()) continue;

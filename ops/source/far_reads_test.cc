@@ -179,6 +179,19 @@ TEST_F(FarReads, AreReadByThisThreadWhereThereAreNoOthers) {
   ExpectAll(**pipeline);
 }
 
+// As stores that Python brings, which read on threads.
+TEST(FarReadsOfASlowStore, BufferRowsForAPauseOfTheNetwork) {
+  MemoryStore store({.most_outstanding = 16});
+  for (int i = 0; i < kObjects; ++i) store.Put(ObjectName(i), ObjectBytes(i));
+  PipelineOptions options;
+  options.files = &store;
+  GraphBuilder builder;
+  builder.Add("Files", {}, {{"patterns", ir::StringsValue({"mem://bucket/*.bin"})}});
+  auto pipeline = Pipeline::Make(*builder.Build(), std::move(options));
+  ASSERT_TRUE(pipeline.ok()) << DescribeError(pipeline.status());
+  EXPECT_EQ((*pipeline)->report().stages.back().window, 512);
+}
+
 // As HDFS is.
 TEST(FarReadsWithoutConditions, CompareVersionsAtTheEndOfAnEpoch) {
   MemoryStore store({.conditional = false});

@@ -250,10 +250,13 @@ void PartFolder::LookAt(const std::string& folder, std::string_view name, Conten
   Kept part;
   if (!ParseName(draft ? name.substr(0, name.size() - kDraftEnd.size()) : name, part.high, part.low, part.bytes))
     return;
-  if (draft && disk_->OpenLocked(path).ok()) {
-    // Its writer was killed.
-    disk_->Remove(path).IgnoreError();
-    return;
+  if (draft) {
+    // The lock is held until the draft is removed: another process may want to write the same part.
+    if (const auto left = disk_->OpenLocked(path); left.ok()) {
+      // Its writer was killed.
+      disk_->Remove(path).IgnoreError();
+      return;
+    }
   }
   if (!draft) {
     const auto stat = disk_->Stat(path);

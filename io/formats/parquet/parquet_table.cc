@@ -14,7 +14,7 @@ constexpr uint64_t kMostParquetRows = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
-absl::Status ParquetTable::Add(std::string path, int64_t size, absl::Span<const int64_t> group_rows) {
+absl::Status ParquetTable::Add(std::string path, int64_t size, absl::Span<const int64_t> group_rows, uint64_t version) {
   const uint64_t file = files_.size();
   const uint64_t first = rows_;
   fingerprint_ = MixKey(fingerprint_, group_rows.size());
@@ -28,7 +28,7 @@ absl::Status ParquetTable::Add(std::string path, int64_t size, absl::Span<const 
     groups_.push_back({file, number, rows_, static_cast<uint64_t>(rows)});
     rows_ += static_cast<uint64_t>(rows);
   }
-  files_.push_back({std::move(path), size, first});
+  files_.push_back({std::move(path), size, first, version});
   return absl::OkStatus();
 }
 

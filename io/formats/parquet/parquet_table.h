@@ -19,6 +19,8 @@ class ParquetTable {
     std::string path;
     int64_t size = 0;    // in bytes, when its footer was read
     uint64_t first = 0;  // the number of its first row
+    // VersionHash of the one that was listed; 0: not known.
+    uint64_t version = 0;
   };
   // A row group that has rows; empty ones have no place in the table.
   struct Group {
@@ -29,7 +31,7 @@ class ParquetTable {
   };
 
   // Numbers the rows of the next file. kData: a count is negative, or the sum is beyond what can be counted.
-  absl::Status Add(std::string path, int64_t size, absl::Span<const int64_t> group_rows);
+  absl::Status Add(std::string path, int64_t size, absl::Span<const int64_t> group_rows, uint64_t version = 0);
 
   uint64_t size() const { return rows_; }
   const std::vector<File>& files() const { return files_; }

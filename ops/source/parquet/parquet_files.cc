@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "io/files/far_of.h"
 #include "ops/source/parquet/read_footers.h"
 
 namespace headrace {
@@ -61,9 +62,33 @@ absl::StatusOr<ParquetRun> ParquetGroupReader::NextRead() {
   return ParquetRun{at_, rows, last_, opened_.columns->BytesOf(*array)};
 }
 
+ParquetFiles::ParquetFiles(const FileSystem* files, const ParquetLibrary* library,
+                           std::shared_ptr<const ParquetTable> table, ParquetFields fields)
+    : files_(files), library_(library), table_(std::move(table)), fields_(std::move(fields)) {
+  const FarFiles* const far = table_->files().empty() ? nullptr : FarOf(*files_, table_->files()[0].path);
+  checks_ = far != nullptr && !far->conditional_reads();
+}
+
+absl::Status ParquetFiles::CheckUnchanged() {
+  std::set<uint64_t> read;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    read.swap(unchecked_);
+  }
+  for (const uint64_t number : read) {
+    if (StopSignal::Raised()) return StopSignal::Error();
+    const ParquetTable::File& listed = table_->files()[number];
+    // Compares the version.
+    absl::Status unchanged = files_->Open(listed.path, {listed.size, listed.version}).status();
+    if (!unchanged.ok()) return BeyondRow(InParquetFile(std::move(unchanged), listed.path));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<OpenedParquet> ParquetFiles::Open(uint64_t number) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (checks_) unchecked_.insert(number);
     const auto found =
         std::find_if(open_.begin(), open_.end(), [&](const OpenedParquet& each) { return each.number == number; });
     if (found != open_.end()) {
@@ -95,7 +120,7 @@ absl::StatusOr<OpenedParquet> ParquetFiles::OpenAnew(uint64_t number) const {
     HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files_->Stat(listed.path));
     opened.changed = stat.size != listed.size;
   }
-  HEADRACE_ASSIGN_OR_RETURN(opened.file, OpenParquet(*files_, *library_, listed.path, {listed.size, 0}));
+  HEADRACE_ASSIGN_OR_RETURN(opened.file, OpenParquet(*files_, *library_, listed.path, {listed.size, listed.version}));
   HEADRACE_RETURN_IF_ERROR(CheckGroups(opened));
   HEADRACE_ASSIGN_OR_RETURN(const ArrowOwner<ArrowSchema> schema, opened.file->Schema());
   HEADRACE_ASSIGN_OR_RETURN(opened.columns, ParquetColumns::Of(fields_, *schema, listed.path, files_));

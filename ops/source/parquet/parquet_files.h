@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,14 +69,15 @@ class ParquetFiles {
  public:
   // `files` and `library` outlive it.
   ParquetFiles(const FileSystem* files, const ParquetLibrary* library, std::shared_ptr<const ParquetTable> table,
-               ParquetFields fields)
-      : files_(files), library_(library), table_(std::move(table)), fields_(std::move(fields)) {}
+               ParquetFields fields);
 
   const ParquetTable& table() const { return *table_; }
   // Errors name the file.
   absl::StatusOr<OpenedParquet> Open(uint64_t number);
   // Opens a row group of the table.
   absl::StatusOr<std::unique_ptr<ParquetGroupReader>> OpenGroup(size_t group);
+  // As IndexedSource::CheckUnchanged.
+  absl::Status CheckUnchanged();
 
  private:
   static constexpr size_t kMostOpen = 32;
@@ -89,6 +91,8 @@ class ParquetFiles {
   const ParquetFields fields_;
   std::mutex mutex_;
   std::deque<OpenedParquet> open_;  // the latest first
+  bool checks_ = false;             // the store refuses no reads of another version
+  std::set<uint64_t> unchecked_;    // files that were opened and not looked at since
 };
 
 }  // namespace headrace

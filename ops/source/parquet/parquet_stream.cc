@@ -148,6 +148,7 @@ absl::Status ParquetStream::ReadRows(int rows, const RowShare& share, Block& blo
     if (!lane.ok() || *lane == nullptr) break;
     status = AddTurn(**lane, static_cast<size_t>(rows - block.rows()), share, block, counters);
   }
+  if (status.ok() && block.rows() == 0) status = files_->CheckUnchanged();
   end = status.ok() && block.rows() == 0;
   turns_.Take(block);
   return status;

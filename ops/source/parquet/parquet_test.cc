@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -261,7 +262,7 @@ TEST_F(Parquet, RefusesWhatIsNotThere) {
 
 class FarParquet : public Parquet {
  protected:
-  FarParquet() { registry_.Add("mem", &store_); }
+  explicit FarParquet(bool conditional = true) : store_({.conditional = conditional}) { registry_.Add("mem", &store_); }
 
   void AddFar(const std::string& path, const std::vector<int>& rows) {
     store_.Put(path, "bytes of it");
@@ -305,6 +306,28 @@ TEST_F(FarParquet, NamesTheFileThatIsDamaged) {
   const absl::Status error = RunFar({{"index", StringValue("build")}}).status();
   EXPECT_EQ(KindOf(error), ErrorKind::kData);
   EXPECT_THAT(DescribeError(error), HasSubstr("mem://b/a.parquet"));
+}
+
+// As HDFS is.
+class FarParquetWithoutConditions : public FarParquet {
+ protected:
+  FarParquetWithoutConditions() : FarParquet(false) {}
+};
+
+TEST_F(FarParquetWithoutConditions, ComparesVersionsAtTheEndOfAnEpoch) {
+  for (const GraphBuilder::Given& attributes :
+       {GraphBuilder::Given{}, GraphBuilder::Given{{"index", StringValue("build")}}}) {
+    AddFar("mem://b/a.parquet", {5});
+    std::atomic<int> reads{0};
+    // The first one is that of the footer, before the run.
+    store_.set_before([&](const MemoryStore::Request& request) {
+      if (request.kind == MemoryStore::Kind::kReadRange && ++reads == 2) store_.Put(request.path, "other bytes");
+      return absl::OkStatus();
+    });
+    const absl::StatusOr<Ran> ran = RunFar(attributes);
+    EXPECT_THAT(DescribeError(ran.ok() ? ran->error : ran.status()), HasSubstr("mem://b/a.parquet"));
+    store_.set_before(nullptr);
+  }
 }
 
 TEST_F(Parquet, NeedsALibrary) {

@@ -86,7 +86,7 @@ absl::StatusOr<ParquetTable> ReadFooters(const FileSystem& files, const ParquetL
     const auto add = [&]() -> absl::Status {
       HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const ParquetFile> file,
                                 OpenParquet(files, library, path, listed));
-      return table.Add(path, size, file->group_rows());
+      return table.Add(path, size, file->group_rows(), listed.version);
     };
     absl::Status added = add();
     if (added.ok()) continue;
