@@ -1,6 +1,7 @@
 #include "io/files/far_listing.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/error.h"
@@ -24,36 +25,48 @@ std::string SortedName(const FolderEntry& entry) {
 
 }  // namespace
 
+// Takes each entry as it comes, because a set may have tens of millions of them.
 absl::StatusOr<FarListing> FarListing::Read(FolderPages& pages, const std::string& folder, bool tree) {
-  std::vector<FolderEntry> entries;
+  FarListing listing;
+  listing.tree_ = tree;
+  bool sorted = true;
   ListingProgress progress(folder);
   while (true) {
     HEADRACE_RETURN_IF_ERROR(Interrupt::Check());
-    HEADRACE_ASSIGN_OR_RETURN(std::vector<FolderEntry> page, pages.Next());
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> page, pages.Next());
     if (page.empty()) break;
     progress.Add(static_cast<int64_t>(page.size()));
-    for (FolderEntry& entry : page) {
+    for (const FolderEntry& entry : page) {
       if (entry.name.empty() || entry.name.back() == '/') continue;
-      entry.name = SortedName(entry);
-      entries.push_back(std::move(entry));
+      const std::string name = SortedName(entry);
+      const int64_t last = listing.size() - 1;
+      sorted = sorted && (last < 0 || listing.names_[last] < name);
+      listing.Add(name, entry.version, entry.size);
     }
   }
   progress.End();
-  const auto before = [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; };
-  if (!std::is_sorted(entries.begin(), entries.end(), before)) {
-    std::stable_sort(entries.begin(), entries.end(), before);
-  }
-  FarListing listing;
-  listing.tree_ = tree;
-  listing.sizes_.reserve(entries.size());
-  for (const FolderEntry& entry : entries) {
-    const int64_t last = listing.names_.size() - 1;
-    if (last >= 0 && listing.names_[last] == entry.name) continue;
-    listing.names_.Add(entry.name);
-    listing.versions_.Add(entry.version);
-    listing.sizes_.push_back(entry.size);
-  }
+  if (!sorted) listing.SortUnique();
   return listing;
+}
+
+void FarListing::Add(std::string_view name, std::string_view version, int64_t size) {
+  names_.Add(name);
+  versions_.Add(version);
+  sizes_.push_back(size);
+}
+
+void FarListing::SortUnique() {
+  std::vector<int64_t> order(sizes_.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) { return names_[a] < names_[b]; });
+  FarListing sorted;
+  sorted.tree_ = tree_;
+  for (const int64_t i : order) {
+    const int64_t last = sorted.size() - 1;
+    if (last >= 0 && sorted.names_[last] == names_[i]) continue;
+    sorted.Add(names_[i], versions_[i], sizes_[static_cast<size_t>(i)]);
+  }
+  *this = std::move(sorted);
 }
 
 std::string_view FarListing::name(int64_t i) const {

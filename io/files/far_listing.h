@@ -38,6 +38,9 @@ class FarListing {
   Range Below(std::string_view beginning) const;
 
  private:
+  void Add(std::string_view name, std::string_view version, int64_t size);
+  // In byte order of the names, the first of equal ones.
+  void SortUnique();
   int64_t LowerBound(std::string_view name) const;
 
   bool tree_ = true;

@@ -210,6 +210,20 @@ TEST_F(FindItemsTest, IsKeptByTheVersionInAFarStore) {
   EXPECT_EQ(walks_, 2);
 }
 
+// As `aws s3 cp` leaves it: nothing is read of the file that could not tell.
+TEST_F(FindItemsTest, WalksAgainWhereTheIndexIsOfAnotherVersion) {
+  MemoryStore store;
+  std::string bytes;
+  for (int i = 0; i < 5000; ++i) bytes += "abc\n";
+  store.Put(path_, bytes);
+  ASSERT_TRUE(Find(&store).ok());
+  const int64_t ranges = store.count(MemoryStore::Kind::kReadRange);
+  store.Put(path_, bytes);
+  ASSERT_TRUE(Find(&store).ok());
+  EXPECT_EQ(walks_, 2);
+  EXPECT_EQ(store.count(MemoryStore::Kind::kReadRange), 2 * ranges);
+}
+
 TEST_F(FindItemsTest, TakesTheIndexOfACopy) {
   const ChangedAt then(1'000'000'000), now(2'000'000'000);
   Begins(&then);
