@@ -28,6 +28,7 @@ class WholeFiles : public RandomAccessReader {
 
  private:
   std::shared_ptr<PendingFile> StartOne(uint64_t item) const;
+  absl::StatusOr<Tensor> ReadNow(uint64_t item) const;
   // What the listing says of a file.
   virtual std::string PathOf(uint64_t file) const = 0;
   // What errors call it.
