@@ -16,7 +16,6 @@ RUN = {"seed": SEED, "epoch": EPOCH}
 # Why these read local files alone.
 LOCAL_ALONE = {
     "table_of_files": "lists the folder itself",
-    "database_entries": "LMDB's file has a size that only its disk tells",
 }
 
 
