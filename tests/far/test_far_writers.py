@@ -197,3 +197,20 @@ def test_open_finds_the_source_of_a_far_path(target: Store) -> None:
         ROWS.write_tfrecord(target.url("a.tfrecord"))
         found = hr.open(target.url("a.tfrecord"))
         assert [int(row["label"]) for row in found] == list(range(300))
+
+
+@pytest.mark.parametrize("path", ["profile", "profile.html"])
+def test_a_profile_is_written_by_the_settings_of_its_run(path: str, target: Store) -> None:
+    rows = hr.Range(9)
+    assert len(list(rows.iterate(profile=target.url(path), storage=target.storage))) == 9
+    with hr.storage(target.storage):
+        iterator = iter(rows.iterate(profile=target.url(f"other-{path}")))
+    assert len(list(iterator)) == 9
+    files = written(target)
+    assert len(files) == 4
+    assert all(data[:1] in (b"{", b"<") for data in files.values())
+
+
+def test_a_profile_that_cannot_be_written_is_refused_before_the_run(far_library: None) -> None:
+    with stores.opened("http") as store, pytest.raises(hr.UnsupportedError, match="profile: cannot write to"):
+        hr.Range(9).iterate(profile=store.url("profile"), storage=store.storage)
