@@ -41,9 +41,9 @@ class PartReads {
 
   PartReads(PartFolder* folder, DiskThreads* threads) : folder_(folder), threads_(threads) {}
 
-  void Start(const PartKey& key, const Part& part, const std::string& url, OpenFar open, Range range);
+  void Start(const PartKey& key, const Part& part, const std::string& url, OpenFar open_far, Range range);
   // The same, but waits.
-  absl::Status Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open, int64_t offset,
+  absl::Status Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open_far, int64_t offset,
                     absl::Span<uint8_t> target);
 
   // What the folder served.
@@ -57,7 +57,7 @@ class PartReads {
     PartKey key;
     Part part;
     std::string url;
-    OpenFar open;
+    OpenFar open_far;
     std::vector<Range> waiting;  // under mutex_
   };
   using FlightPtr = std::shared_ptr<Flight>;
