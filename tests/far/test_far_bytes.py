@@ -27,7 +27,12 @@ def filled(
         yield store
 
 
-@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.parametrize(
+    ("name", "filled"),
+    [(name, kind) for number, name in enumerate(PIPELINES) for kind in in_turn(stores.LISTING_KINDS, number)],
+    indirect=["filled"],
+    scope="module",
+)
 def test_pipelines_are_those_of_local_files(name: str, filled: Store, data: pathlib.Path) -> None:
     check_equal(name, filled, data)
 
@@ -98,7 +103,11 @@ LISTED: dict[str, Callable[[At], hr.Dataset]] = {
 }
 
 
-@pytest.mark.parametrize("source", LISTED)
+@pytest.mark.parametrize(
+    ("source", "store"),
+    [(source, kind) for number, source in enumerate(LISTED) for kind in in_turn(stores.KINDS, number)],
+    indirect=["store"],
+)
 def test_lists_of_paths_over_every_store(source: str, store: Store, data: pathlib.Path) -> None:
     if source == "parquet":
         pytest.importorskip("pyarrow")
@@ -154,9 +163,9 @@ def test_http_paths_are_never_patterns(far_library: None) -> None:
             assert bytes(row["data"]) == contents
 
 
-def test_braces_of_http_paths_expand(far_library: None, tmp_path: pathlib.Path) -> None:
+def test_braces_of_http_paths_expand(far_library: None) -> None:
     with stores.opened("http") as store:
         for number in range(12):
             store.put(f"{number:02}.csv", f"number\n{number}\n".encode())
-        rows = hr.Csv(store.url("{00..03,11}.csv"), {"number": "int64"})
-        assert [int(row["number"]) for row in rows] == [0, 11]
+        rows = hr.Csv(store.url("{09..11}.csv"), {"number": "int64"})
+        assert [int(row["number"]) for row in rows] == [9, 10, 11]

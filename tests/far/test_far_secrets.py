@@ -122,7 +122,7 @@ def test_datasets_travel_without_settings(s3: Store, guarded: dict[str, dict[str
 def test_logs_and_warnings_show_nothing(
     s3: Store, guarded: dict[str, dict[str, object]], caplog: pytest.LogCaptureFixture, recwarn: pytest.WarningsRecorder
 ) -> None:
-    s3.giver.faults.add(Fault(503), "get", share=0.3)
+    s3.giver.faults.add(Fault(503), "get", times=2)
     with caplog.at_level(logging.DEBUG):
         list(hr.Files(s3.url("*.bin")).iterate(storage=guarded))
     check_nothing_shown(caplog.text + "".join(str(each.message) for each in recwarn))
