@@ -43,8 +43,8 @@ class PartReads {
 
   void Start(const PartKey& key, const Part& part, const std::string& url, OpenFar open_far, Range range);
   // The same, but waits.
-  absl::Status Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open_far, int64_t offset,
-                    absl::Span<uint8_t> target);
+  absl::Status Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open_far,
+                    int64_t offset, absl::Span<uint8_t> target);
 
   // What the folder served.
   int64_t found() const { return found_.load(std::memory_order_relaxed); }
