@@ -13,7 +13,7 @@ import headrace as hr
 Row = tuple[tuple[str, ...], ...]
 
 # Longer contents are compared by their hash.
-LONGEST_SHOWN = 128
+LONGEST_SHOWN = 1024
 
 
 @dataclasses.dataclass(frozen=True)

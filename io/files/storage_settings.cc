@@ -142,6 +142,23 @@ absl::StatusOr<StorageSettings> StorageSettingsOf(absl::Span<const std::pair<std
   return settings;
 }
 
+std::vector<std::pair<std::string, StorageValue>> GivenSettings(const StorageSettings& settings) {
+  std::vector<std::pair<std::string, StorageValue>> given;
+  const std::pair<std::string_view, const std::string&> texts[] = {
+      {"endpoint", settings.endpoint},        {"region", settings.region},         {"profile", settings.profile},
+      {"access_key", settings.access_key},    {"secret_key", settings.secret_key}, {"token", settings.token},
+      {"ca_file", settings.ca_file},          {"proxy", settings.proxy},           {"user", settings.user},
+      {"object_cache", settings.object_cache}};
+  for (const auto& [key, text] : texts) {
+    if (!text.empty()) given.emplace_back(key, text);
+  }
+  if (settings.anonymous) given.emplace_back("anonymous", true);
+  if (settings.timeout != 0) given.emplace_back("timeout", settings.timeout);
+  if (settings.connections != 0) given.emplace_back("connections", int64_t{settings.connections});
+  if (settings.object_cache_bytes != 0) given.emplace_back("object_cache_bytes", settings.object_cache_bytes);
+  return given;
+}
+
 absl::Status CheckStorageBeginning(std::string_view of) {
   const std::string whole = of.find(':') == std::string_view::npos ? Cat(of, "://") : std::string(of);
   const std::string_view root = RootOf(whole);

@@ -45,6 +45,8 @@ using StorageValue = std::variant<bool, int64_t, double, std::string>;
 // kGraph: no such key, with those that there are; a value of another type or out of range; keys that need another one,
 // or exclude it. No error has a value in it.
 absl::StatusOr<StorageSettings> StorageSettingsOf(absl::Span<const std::pair<std::string, StorageValue>> given);
+// What StorageSettingsOf makes them of, without what is not given.
+std::vector<std::pair<std::string, StorageValue>> GivenSettings(const StorageSettings& settings);
 
 // kGraph: neither a scheme nor the beginning of a URL.
 absl::Status CheckStorageBeginning(std::string_view of);
@@ -64,6 +66,8 @@ class StorageTable {
   StorageTable With(const StorageTable& over) const;
 
   bool empty() const { return by_beginning_.empty(); }
+  // By what For compares.
+  const std::map<std::string, StorageSettings, std::less<>>& by_beginning() const { return by_beginning_; }
 
   friend bool operator==(const StorageTable&, const StorageTable&) = default;
   friend auto operator<=>(const StorageTable&, const StorageTable&) = default;

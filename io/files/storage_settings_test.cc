@@ -21,6 +21,27 @@ StorageSettings WithEndpoint(std::string endpoint) {
   return settings;
 }
 
+TEST(StorageSettings, GivesWhatTheyAreMadeOf) {
+  EXPECT_TRUE(GivenSettings({}).empty());
+  StorageSettings keyed = {.endpoint = "http://h",
+                           .region = "r",
+                           .profile = "p",
+                           .access_key = "a",
+                           .secret_key = "s",
+                           .token = "t",
+                           .ca_file = "/ca",
+                           .proxy = "http://p",
+                           .timeout = 0.5,
+                           .connections = 3,
+                           .user = "u",
+                           .object_cache = "/c",
+                           .object_cache_bytes = 7};
+  EXPECT_EQ(StorageSettingsOf(GivenSettings(keyed)).value(), keyed);
+  StorageSettings open;
+  open.anonymous = true;
+  EXPECT_EQ(StorageSettingsOf(GivenSettings(open)).value(), open);
+}
+
 TEST(StorageSettings, ReadsEachKey) {
   const auto settings = StorageSettingsOf(Given{{"endpoint", "http://127.0.0.1:9000"},
                                                 {"region", "us-east-1"},

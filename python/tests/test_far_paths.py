@@ -490,7 +490,6 @@ def test_commands_take_far_paths(
 
 def test_what_must_be_local_says_so(store: Store, tmp_path: pathlib.Path) -> None:
     for call in (
-        lambda: hr.Range(3).iterate(profile=f"{SCHEME}://bucket/profile"),
         lambda: hr.Range(3).iterate(cache=f"{SCHEME}://bucket/cache"),
         lambda: hr.Range(3).write_mindrecord(f"{SCHEME}://bucket/rows.mindrecord"),
     ):
@@ -651,6 +650,24 @@ def test_functions_of_a_run_have_its_settings() -> None:
     assert [int(row["value"]) for row in dataset.iterate(storage={"s3": {"region": "here"}})] == [1, 1, 1]
     assert [int(row["value"]) for row in dataset.iterate()] == [0, 0, 0]
     assert current() is None
+
+
+def test_worker_processes_have_the_settings_of_the_run() -> None:
+    given = {"s3": {"region": "here", "timeout": 2, "anonymous": True}, "hdfs://n/": {"user": "u"}}
+    made = _engine.StorageTable(given)
+    assert _engine.StorageTable(made.settings()) == made
+
+    wanted = made.settings()
+
+    def region(x: Any) -> int:
+        table = _engine.storage_variable.get(None)
+        return int(table is not None and table.settings() == wanted)
+
+    dataset = hr.Range(3).map(region, "value", types={"value": "int64"}, processes=1)
+    with hr.storage(given):
+        assert [int(row["value"]) for row in dataset] == [1, 1, 1]
+    assert [int(row["value"]) for row in dataset.iterate(storage=given)] == [1, 1, 1]
+    assert [int(row["value"]) for row in dataset] == [0, 0, 0]
 
 
 def test_sources_read_and_run_with_settings_of_their_own(tmp_path: pathlib.Path) -> None:

@@ -115,7 +115,7 @@ def test_a_pipeline_over_requests_says_what_to_call(tmp_path):
     (tmp_path / "graph.hrg").write_bytes(graph_of(KERNELS).serialize())
     pipeline = hr.load(tmp_path / "graph.hrg")
     assert pipeline.schema["image"] == ("float32", (3, 48, 48))
-    with pytest.raises(hr.GraphError, match=r"hr\.InferenceGraph"):
+    with pytest.raises(hr.GraphError, match=r"hr\.inference_of"):
         next(iter(pipeline))
 
 

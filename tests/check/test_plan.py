@@ -207,7 +207,7 @@ def test_more_cases_are_run_again_where_there_are_some(marks):
     due = due_after(marks, Mode.ALL)
     assert due["Python tests"] == due["wheel"] == []
     assert due["soak"] == ["soak"] and len(due["fuzz tests"]) > 10
-    assert due["long Python tests"] == ["pipelines.long", "functions.long"]
+    assert due["long Python tests"] == ["pipelines.long", "functions.long", "far.long"]
 
 
 def test_each_fuzz_test_is_a_part(marks):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import itertools
 import os
 import pathlib
 import re
@@ -21,7 +22,7 @@ from tests.far.s3_server import S3Server
 from tests.far.small_server import Reply
 from tests.far.stores import Store
 from tests.running import Outcome, assert_same, read_all
-from tests.thinning import LONG
+from tests.thinning import LONG, in_turn
 
 OBJECTS = 60
 RUN = {"seed": 3, "epoch": 1}
@@ -95,7 +96,10 @@ PASSING = {
 }
 
 
-@pytest.fixture(params=["s3", "hdfs", "http"])
+BROKEN = ("s3", "hdfs", "http")
+
+
+@pytest.fixture(params=BROKEN)
 def broken(request: pytest.FixtureRequest, far_library: None) -> Iterator[Store]:
     """A store with the objects, from which a second without a byte is a fault."""
     with stores.opened(request.param, timeout=1.0) as store:
@@ -109,8 +113,15 @@ def run(store: Store, pipeline: str, **options: Any) -> Outcome:
     return read_all(dataset, storage=store.storage, **RUN, **options)
 
 
-@pytest.mark.parametrize("pipeline", PIPELINES)
-@pytest.mark.parametrize("name", PASSING)
+@pytest.mark.parametrize(
+    ("name", "broken", "pipeline"),
+    [
+        (name, store, pipeline)
+        for number, name in enumerate(PASSING)
+        for store, pipeline in in_turn(itertools.product(BROKEN, PIPELINES), number)
+    ],
+    indirect=["broken"],
+)
 def test_bytes_are_equal_under_a_fault(name: str, pipeline: str, broken: Store, local: dict[str, Outcome]) -> None:
     met = PASSING[name]
     rule = broken.giver.faults.add(met.fault, broken.reads, after=met.after, share=met.share, times=met.times)
@@ -166,7 +177,8 @@ def failing(store: Store, pipeline: str = "objects", **options: Any) -> hr.Error
 def test_a_store_that_is_gone_is_an_error_that_names_it(far_library: None) -> None:
     with stores.opened("s3", timeout=0.5) as store:
         put_objects(store)
-    error = failing(store)
+    # Of one file: the attempts at all of them share the tokens of their host.
+    error = failing(store, "ranges")
     assert isinstance(error, ERRORS) and "s3://data/set/" in str(error)
 
 
@@ -456,22 +468,24 @@ def test_no_connection_and_no_memory_stays_of_runs_that_fail_and_end_early(broke
     giver = broken.giver
     giver.faults.add(Fault(cut=500), broken.reads, share=0.1, seed=2)
     giver.faults.add(Fault(500), broken.reads, share=0.1, seed=3)
+    storage = {scheme: settings | {"connections": 8} for scheme, settings in broken.storage.items()}
 
     def some() -> None:
-        with hr.storage(broken.storage):
+        with hr.storage(storage):
             dataset = PIPELINES["objects"](broken.url)
-        with dataset.iterate(storage=broken.storage) as rows:
+        with dataset.iterate(storage=storage) as rows:
             for _, _ in zip(range(7), rows, strict=False):
                 pass
 
     for _ in range(3):
         some()
     gc.collect()
-    open_before, before = broken.open(), resident()
+    before = resident()
     for _ in range(20):
         some()
     gc.collect()
-    assert eventually(lambda: broken.open() <= open_before + 8), (broken.open(), open_before)
+    # Of each host, those that later runs use.
+    assert eventually(lambda: broken.open() <= 8 * len(broken.servers)), broken.open()
     assert resident() - before < 64 << 20
 
 

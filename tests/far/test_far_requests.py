@@ -143,9 +143,11 @@ def test_hundreds_of_objects_outstanding_add_four_threads_at_most(s3: Store, tmp
     server.delay = 0.3
     with hr.Files(s3.url("*.bin")).iterate(storage=s3.storage) as rows:
         threads = []
-        for _ in rows:
-            threads.append(headrace_threads())
-    assert len(threads) == 600 and max(threads) <= of_local_files + 4
+        # Each count looks at the threads of the server's connections, too.
+        for number, _ in enumerate(rows):
+            if number % 30 == 0:
+                threads.append(headrace_threads())
+    assert len(threads) == 20 and max(threads) <= of_local_files + 4
     assert server.most_open > 64
 
 

@@ -15,10 +15,12 @@ from tests.far.s3_server import S3Server
 from tests.far.stores import Store
 
 ROWS = hr.Numpy({"data": [bytes([number % 256]) * (number * 40) for number in range(300)], "label": np.arange(300)})
+# By the names that records have.
+PICTURES = ROWS.rename({"data": "image"})
 
 # What writes a file or several at a path.
 WRITERS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "records": ("a.rec", lambda path: ROWS.write_records(path)),
+    "records": ("a.rec", lambda path: PICTURES.write_records(path)),
     "tfrecord": ("a.tfrecord", lambda path: ROWS.write_tfrecord(path)),
     "tfrecord in parts": ("a.tfrecord", lambda path: ROWS.write_tfrecord(path, files=3)),
     "tar": ("a.tar", lambda path: ROWS.rename({"data": "bin", "label": "cls"}).write_tar(path)),
@@ -151,7 +153,7 @@ def test_http_is_not_written_to(far_library: None) -> None:
 def test_convert_reads_and_writes_far_files(
     target: Store, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ROWS.write_tfrecord(tmp_path / "a.tfrecord")
+    PICTURES.write_tfrecord(tmp_path / "a.tfrecord")
     assert main(["convert", str(tmp_path / "a.tfrecord"), str(tmp_path / "a.rec")]) == 0
     target.put("a.tfrecord", (tmp_path / "a.tfrecord").read_bytes())
     with hr.storage(target.storage):
@@ -176,11 +178,18 @@ def test_pack_reads_and_writes_far_files(target: Store, photos: pathlib.Path, tm
     for path in sorted(photos.rglob("*.jpg")):
         target.put(f"photos/{path.relative_to(photos)}", path.read_bytes())
         copied += 1
-    assert main(["pack", str(photos), str(tmp_path / "photos.rec")]) == 0
+    pack(str(tmp_path / "packed"), str(photos))
     with hr.storage(target.storage):
-        assert main(["pack", target.url("photos"), target.url("photos.rec")]) == 0
-        assert len(hr.RecordFile(target.url("photos.rec"), index="build")) == copied
-    assert written(target)["photos.rec"] == (tmp_path / "photos.rec").read_bytes()
+        pack(target.url("packed"), target.url("photos"))
+        assert len(hr.RecordFile(target.url("packed.rec"), index="build")) == copied
+    files = written(target)
+    for ending in (".lst", ".rec", ".idx"):
+        assert files[f"packed{ending}"] == (tmp_path / f"packed{ending}").read_bytes()
+
+
+def pack(prefix: str, root: str) -> None:
+    assert main(["pack", "--list", "--recursive", prefix, root]) == 0
+    assert main(["pack", prefix, root]) == 0
 
 
 def test_open_finds_the_source_of_a_far_path(target: Store) -> None:
@@ -188,3 +197,20 @@ def test_open_finds_the_source_of_a_far_path(target: Store) -> None:
         ROWS.write_tfrecord(target.url("a.tfrecord"))
         found = hr.open(target.url("a.tfrecord"))
         assert [int(row["label"]) for row in found] == list(range(300))
+
+
+@pytest.mark.parametrize("path", ["profile", "profile.html"])
+def test_a_profile_is_written_by_the_settings_of_its_run(path: str, target: Store) -> None:
+    rows = hr.Range(9)
+    assert len(list(rows.iterate(profile=target.url(path), storage=target.storage))) == 9
+    with hr.storage(target.storage):
+        iterator = iter(rows.iterate(profile=target.url(f"other-{path}")))
+    assert len(list(iterator)) == 9
+    files = written(target)
+    assert len(files) == 4
+    assert all(data[:1] in (b"{", b"<") for data in files.values())
+
+
+def test_a_profile_that_cannot_be_written_is_refused_before_the_run(far_library: None) -> None:
+    with stores.opened("http") as store, pytest.raises(hr.UnsupportedError, match="profile: cannot write to"):
+        hr.Range(9).iterate(profile=store.url("profile"), storage=store.storage)

@@ -79,7 +79,7 @@ class NameNodeDialogue : public Dialogue {
   std::shared_ptr<Asked> asked_;
   int logins_ = 0;
   int64_t began_ns_ = 0;
-  absl::StatusOr<http::Reply> result_ = absl::UnknownError("");
+  absl::StatusOr<http::Reply> result_;
   RemoteFault fault_ = RemoteFault::kNone;
   int status_ = 0;  // of the last reply
 };

@@ -240,17 +240,18 @@ absl::StatusOr<HttpFiles::Found> HttpFiles::Find(const std::string& path, bool w
   wanted.purpose = Purpose::kList;
   wanted.whole_is_good = true;
   const auto found = std::make_shared<Found>();
-  wanted.check = [found, wants_whole](const Head& head) {
+  const auto enough = std::make_shared<bool>(false);
+  wanted.check = [found, enough, wants_whole](const Head& head) {
     found->guard = GuardOf(head);
     // Ends the call before the body.
-    const bool enough = head.status == 200 && found->guard.size >= 0 && !wants_whole;
-    return enough ? absl::CancelledError() : absl::OkStatus();
+    *enough = head.status == 200 && found->guard.size >= 0 && !wants_whole;
+    return *enough ? InternalError("the head of the reply is enough") : absl::OkStatus();
   };
   const auto calls = std::make_shared<FollowedCalls>();
   AwaitedResult<Reply> awaited;
   Get(path, std::move(wanted), calls, [&awaited](absl::StatusOr<Reply> reply) { awaited.Set(std::move(reply)); });
   absl::StatusOr<Reply> reply = awaited.Wait([&] { calls->Cancel(); });
-  if (reply.status().code() == absl::StatusCode::kCancelled && found->guard.size >= 0) return *found;
+  if (!reply.ok() && *enough) return *found;
   HEADRACE_RETURN_IF_ERROR(reply.status());
   if (reply->head.status == 416 && WholeSize(reply->head) == 0) {
     found->guard = GuardOf(reply->head);

@@ -35,7 +35,7 @@ void PartReads::CountFound(int64_t bytes) {
   found_bytes_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-void PartReads::Start(const PartKey& key, const Part& part, const std::string& url, OpenFar open, Range range) {
+void PartReads::Start(const PartKey& key, const Part& part, const std::string& url, OpenFar open_far, Range range) {
   FlightPtr flight;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -44,7 +44,7 @@ void PartReads::Start(const PartKey& key, const Part& part, const std::string& u
       found->waiting.push_back(std::move(range));
       return;
     }
-    found = std::make_shared<Flight>(Flight{key, part, url, std::move(open), {}});
+    found = std::make_shared<Flight>(Flight{key, part, url, std::move(open_far), {}});
     found->waiting.push_back(std::move(range));
     flight = found;
   }
@@ -91,7 +91,7 @@ void PartReads::Fetch(const FlightPtr& flight) {
 
 void PartReads::FetchNow(const FlightPtr& flight) {
   const BufferRef buffer = BufferPool::Global().Allocate(static_cast<size_t>(flight->part.bytes));
-  const auto file = flight->open();
+  const auto file = flight->open_far();
   if (!buffer || !file.ok()) {
     Fail(flight, file.ok() ? NoMemoryError(flight->url, flight->part.bytes) : file.status());
     return;
@@ -150,7 +150,7 @@ void PartReads::EndFetch(const FlightPtr& flight) {
   for (const FlightPtr& each : next) threads_->Start([this, each] { FetchNow(each); });
 }
 
-absl::Status PartReads::Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open,
+absl::Status PartReads::Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open_far,
                              int64_t offset, absl::Span<uint8_t> target) {
   if (const std::optional<PartFile> file = folder_->Find(key); file.has_value()) {
     if (file->Read(offset, target)) {
@@ -161,7 +161,7 @@ absl::Status PartReads::Read(const PartKey& key, const Part& part, const std::st
   }
   const BufferRef buffer = BufferPool::Global().Allocate(static_cast<size_t>(part.bytes));
   if (!buffer) return NoMemoryError(url, part.bytes);
-  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, open());
+  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const RandomAccessFile> file, open_far());
   HEADRACE_RETURN_IF_ERROR(CheckWhole(
       url, part, file->ReadAt(part.offset, absl::MakeSpan(buffer->data(), static_cast<size_t>(part.bytes)))));
   CopyRange(buffer, offset, target);

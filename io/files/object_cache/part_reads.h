@@ -41,10 +41,10 @@ class PartReads {
 
   PartReads(PartFolder* folder, DiskThreads* threads) : folder_(folder), threads_(threads) {}
 
-  void Start(const PartKey& key, const Part& part, const std::string& url, OpenFar open, Range range);
+  void Start(const PartKey& key, const Part& part, const std::string& url, OpenFar open_far, Range range);
   // The same, but waits.
-  absl::Status Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open, int64_t offset,
-                    absl::Span<uint8_t> target);
+  absl::Status Read(const PartKey& key, const Part& part, const std::string& url, const OpenFar& open_far,
+                    int64_t offset, absl::Span<uint8_t> target);
 
   // What the folder served.
   int64_t found() const { return found_.load(std::memory_order_relaxed); }
@@ -57,7 +57,7 @@ class PartReads {
     PartKey key;
     Part part;
     std::string url;
-    OpenFar open;
+    OpenFar open_far;
     std::vector<Range> waiting;  // under mutex_
   };
   using FlightPtr = std::shared_ptr<Flight>;

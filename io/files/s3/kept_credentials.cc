@@ -81,7 +81,7 @@ absl::Status KeptCredentials::StartSearch(const std::shared_ptr<Shared>& shared)
 }
 
 void KeptCredentials::Get(Done done) {
-  absl::StatusOr<Credentials> given = absl::UnknownError("");
+  absl::StatusOr<Credentials> given;
   {
     const std::lock_guard lock(shared_->mutex);
     const bool good = shared_->AreGood();

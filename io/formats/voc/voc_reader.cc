@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/printable.h"
-#include "core/stop_signal.h"
+#include "io/files/files_in_turn.h"
 #include "io/files/xml/xml_scanner.h"
 #include "io/records/crc32c.h"
 
@@ -141,10 +141,8 @@ class VocFile {
   int64_t objects_ = 0;
 };
 
-absl::Status AddFile(const FileSystem& files, const std::string& path, VocTable& table) {
-  HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, files.Stat(path));
-  if (stat.size > kMaxFile) return DataError("the file has ", stat.size, " bytes; an image's annotations have fewer");
-  HEADRACE_ASSIGN_OR_RETURN(const Tensor bytes, files.Read(path));
+absl::Status AddFile(FilesInTurn& files, VocTable& table) {
+  HEADRACE_ASSIGN_OR_RETURN(const Tensor bytes, files.Next());
   table.bytes += static_cast<int64_t>(bytes.bytes_value().size());
   table.checksum = Crc32c(bytes.bytes_value().data(), bytes.bytes_value().size(), table.checksum);
   return AddVocXml(bytes.bytes_value(), table);
@@ -156,9 +154,9 @@ absl::Status AddVocXml(std::string_view xml, VocTable& table) { return VocFile(x
 
 absl::StatusOr<VocTable> ReadVoc(const FileSystem& files, absl::Span<const std::string> paths) {
   VocTable table;
+  FilesInTurn read(files, {paths.begin(), paths.end()}, kMaxFile);
   for (const std::string& path : paths) {
-    if (StopSignal::Raised()) return StopSignal::Error();
-    absl::Status status = AddFile(files, path, table);
+    absl::Status status = AddFile(read, table);
     if (status.ok()) continue;
     AddErrorField(status, ErrorField::kFile, path);
     return status;

@@ -1,4 +1,5 @@
 // `ReadVoc` reads files of annotations in Pascal VOC's form into columns of objects, file after file; `AddVocXml` one.
+// Files of far stores are asked for ahead.
 // Threads: reads on the calling thread; any thread.
 #ifndef HEADRACE_IO_FORMATS_VOC_VOC_READER_H_
 #define HEADRACE_IO_FORMATS_VOC_VOC_READER_H_

@@ -33,7 +33,7 @@ TEST(Input, RefusesToBeIteratedOver) {
   const GraphBuilder builder = SourceInput(ir::ColumnType::Of(DType::kBytes, {}));
   const absl::Status error = RunOnce(*builder.Build(), OptionsOf({})).status();
   EXPECT_EQ(KindOf(error), ErrorKind::kGraph);
-  EXPECT_NE(std::string(error.message()).find("hr.InferenceGraph"), std::string::npos) << error;
+  EXPECT_NE(std::string(error.message()).find("hr.inference_of"), std::string::npos) << error;
 }
 
 }  // namespace

@@ -178,7 +178,10 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     ReleaseNow();
     if (graph.graph.has_skip_failed()) objects_->raised().KeepLatest();
     IterateOptions given = OptionsOf(options);
-    objects_->set_storage(StorageObject(given.storage));
+    const py::object storage = StorageObject(given.storage);
+    objects_->set_storage(storage);
+    // Of what is called on this thread, such as what packs functions for worker processes.
+    const StorageInContext context(storage);
     given.limits = graph.limits;
     given.bindings = BindingsOf(references, true, objects_);
     bindings_.functions = given.bindings.functions;

@@ -27,6 +27,11 @@ StorageValue StorageValueOf(const py::handle& value) {
   return MessageBytes(value);
 }
 
+py::object ObjectOfValue(const StorageValue& value) {
+  if (const auto* const text = std::get_if<std::string>(&value)) return NameText(*text);
+  return std::visit([](const auto& number) -> py::object { return py::cast(number); }, value);
+}
+
 // Of a dict from the beginning of URLs to a dict from key to value. Errors name the beginning and the key alone.
 std::shared_ptr<StorageTable> StorageTableOf(const py::dict& given) {
   auto table = std::make_shared<StorageTable>();
@@ -40,6 +45,17 @@ std::shared_ptr<StorageTable> StorageTableOf(const py::dict& given) {
     table->Set(beginning, ValueOrRaise(StorageSettingsOf(values)));
   }
   return table;
+}
+
+// As StorageTableOf takes them.
+py::dict SettingsOf(const StorageTable& table) {
+  py::dict all;
+  for (const auto& [beginning, settings] : table.by_beginning()) {
+    py::dict given;
+    for (const auto& [key, value] : GivenSettings(settings)) given[NameText(key)] = ObjectOfValue(value);
+    all[NameText(beginning)] = std::move(given);
+  }
+  return all;
 }
 
 }  // namespace
@@ -82,6 +98,7 @@ void BindStorage(py::module_& module) {
             return std::make_shared<StorageTable>(outer.With(table));
           },
           py::arg("outer"))
+      .def("settings", &SettingsOf)
       .def("__eq__", [](const StorageTable& table, const StorageTable& other) { return table == other; })
       .def("__eq__", [](const StorageTable& /*table*/, const py::object& /*other*/) { return false; });
   module.attr("storage_variable") = py::reinterpret_borrow<py::object>(StorageVariable());

@@ -50,7 +50,7 @@ def load(path: str | os.PathLike[str], references: Mapping[str, Any] | None = No
         graph.validate()
         refused_writes = [] if writes else graph.writes()
     except (GraphError, UnicodeDecodeError) as error:
-        said = _ADVICE_FOR_MODELS if _is_model(path) else str(error)
+        said = _ADVICE_FOR_MODELS if data[:1] != b"{" and _is_model(path) else str(error)
         refused = GraphError(*f"{_engine.printable(path)}: {said}".split("\n"))
         refused.file = path
         raise refused from None

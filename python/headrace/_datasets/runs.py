@@ -382,7 +382,7 @@ class Runs(Base):
     def _profile_files(chosen: RunOptions) -> ProfileFiles | None:
         if chosen["profile"] is None:
             return None
-        files = ProfileFiles(chosen["profile"])
+        files = ProfileFiles(chosen["profile"], chosen["storage"])
         files.check()
         return files
 

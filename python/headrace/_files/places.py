@@ -15,6 +15,7 @@ __all__ = [
     "is_far",
     "is_file",
     "is_folder",
+    "joined",
     "list_folder",
     "matching_files",
     "real_path",
@@ -75,6 +76,12 @@ def matching_files(pattern: str) -> list[str]:
 
 def absolute(path: str) -> str:
     return path if is_far(path) else os.path.abspath(path)
+
+
+def joined(*names: str) -> str:
+    """As os.path.join; a URL begins anew, as an absolute path does."""
+    begin = max((at for at, name in enumerate(names) if is_far(name)), default=0)
+    return os.path.join(*names[begin:])
 
 
 def real_path(path: str) -> str:

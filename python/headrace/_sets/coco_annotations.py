@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headrace import _engine
+from headrace._files.places import absolute, is_far
 from headrace._files.system_error import system_error
 from headrace._sets.set_file import SetFile
 
@@ -65,11 +66,7 @@ _kept: OrderedDict[tuple[Any, ...], CocoAnnotations] = OrderedDict()
 
 def read_annotations(file: SetFile, task: str) -> CocoAnnotations:
     """`task`: "detection", "keypoints", "captions" or "panoptic". DataError, naming the file and the entry."""
-    try:
-        state = os.stat(file.path)
-    except OSError as error:
-        raise system_error(f"cannot read {file.path}", error) from None
-    key = (os.path.abspath(file.path), task, state.st_ino, state.st_size, state.st_mtime_ns)
+    key = (absolute(file.path), task, *_state(file.path))
     found = _kept.get(key)
     if found is None:
         found = _read(file.path, task)
@@ -79,6 +76,17 @@ def read_annotations(file: SetFile, task: str) -> CocoAnnotations:
     _kept.move_to_end(key)
     file.note(found.size, found.checksum)
     return found
+
+
+def _state(path: str) -> tuple[Any, ...]:
+    """What differs if the file does."""
+    if is_far(path):
+        return _engine.stat_file(os.fsencode(path)) or ()
+    try:
+        state = os.stat(path)
+    except OSError as error:
+        raise system_error(f"cannot read {path}", error) from None
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _read(path: str, task: str) -> CocoAnnotations:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 
 from headrace._datasets.dataset import Dataset
-from headrace._files.opened_file import open_to_read
+from headrace._files.opened_file import open_to_read, opened_size
 from headrace._files.system_error import system_error
 from headrace._sets.set_folder import SetFolder
 from headrace.sources import Lmdb
@@ -28,19 +28,19 @@ def database_file(folder: SetFolder, names: Sequence[str], below: Sequence[str])
     places = [os.path.join(sub, name, "data.mdb") for name in names]
     for place in places:
         _note(folder, place)
-    return [os.path.join(folder.root, place) for place in places]
+    return [folder.path(place) for place in places]
 
 
 def _is_there(folder: SetFolder, sub: str, name: str) -> bool:
-    return os.path.isfile(os.path.join(folder.root, sub, name, "data.mdb"))
+    return folder.is_file(os.path.join(sub, name, "data.mdb"))
 
 
 def _note(folder: SetFolder, place: str) -> None:
-    path = os.path.join(folder.root, place)
+    path = folder.path(place)
     try:
         with open_to_read(path) as file:
             head = file.read(_HEAD)
-            folder.note(place, os.fstat(file.fileno()).st_size, zlib.crc32(head))
+            folder.note(place, opened_size(file), zlib.crc32(head))
     except OSError as error:
         raise system_error(f"{folder.of}: cannot read {path}", error) from None
 

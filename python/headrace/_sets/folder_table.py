@@ -35,7 +35,7 @@ def folder_table(
     if absent or not classes:
         folder.refuse(absent or ["folders of classes"], [base], len(classes) or 1)
     names, numbers, left_out = class_pictures(folder, base, classes)
-    place = os.path.join(folder.root, base)
+    place = folder.path(base)
     left_out = [
         *(LeftOut(place, each, "it is not a class") for each in without if folder.is_folder(os.path.join(base, each))),
         *left_out,

@@ -45,7 +45,7 @@ def libri_table(folder: SetFolder, base: str, form: LibriForm, missing: str) -> 
     left_out: list[LeftOut] = []
     found = list(_utterances(folder, base, form, left_out))
     if not found:
-        raise DataError(f"{folder.of}: no speakers with chapters in {os.path.join(folder.root, base)}")
+        raise DataError(f"{folder.of}: no speakers with chapters in {folder.path(base)}")
     names = [f"{each.speaker}/{each.chapter}/{each.name}{form.ending}" for each in found]
     kept, absent = present(folder, base, names, found[0].file, missing)
     rows = [found[number] for number in kept]
@@ -68,7 +68,7 @@ def _utterances(folder: SetFolder, base: str, form: LibriForm, left_out: list[Le
 def _numbered(folder: SetFolder, place: str, left_out: list[LeftOut]) -> list[str]:
     """The folders that numbers name."""
     names = folder.folders(place)
-    where = os.path.join(folder.root, place)
+    where = folder.path(place)
     left_out += [LeftOut(where, name, "its name is not a number") for name in names if not _NUMBER.fullmatch(name)]
     return [name for name in names if _NUMBER.fullmatch(name) and name == str(int(name))]
 
@@ -85,6 +85,4 @@ def _said(
             file.fail("it must be the name of a recording and what is said in it", line)
         unnamed.discard(f"{name}{form.ending}")
         yield _Utterance(file.path, name, texts, int(speaker), int(chapter))
-    left_out += [
-        LeftOut(os.path.join(folder.root, place), name, f"{file.path} does not name it") for name in sorted(unnamed)
-    ]
+    left_out += [LeftOut(folder.path(place), name, f"{file.path} does not name it") for name in sorted(unnamed)]

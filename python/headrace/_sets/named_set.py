@@ -11,10 +11,11 @@ import numpy as np
 
 from headrace import _engine
 from headrace._arguments.doubts import warn_once
-from headrace._arguments.options import local_path
+from headrace._arguments.options import file_path
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.fields.array_columns import array_columns
 from headrace._datasets.fields.ragged_column import bound_columns
+from headrace._files.places import joined
 from headrace._graph.reference import Binding
 from headrace._graph.set_calls import SetCall
 from headrace._sets.entry_columns import with_entries
@@ -67,7 +68,7 @@ class NamedSet(Dataset):
         """Makes this the source of the rows of a set. `root`: None of a set without files. `arguments`: those of `_table`,
         values of JSON."""
         of = type(self).__name__
-        place = "" if root is None else local_path("root", root, of)
+        place = "" if root is None else file_path("root", root, of)
         folder = SetFolder(of, place, self.publisher)
         try:
             table = self._table(folder, **arguments)
@@ -77,7 +78,7 @@ class NamedSet(Dataset):
         if isinstance(table, LineSource):
             self._open_lines(table, shuffle, seed, name)
             return
-        base = os.path.join(place, table.folder)
+        base = joined(place, table.folder)
         # As whole paths: where a graph goes to other folders, its table is made again, and no operator.
         whole = {name: paths_below(base, table.columns[name]) for name in table.further_pictures}
         arrays, types = array_columns(columns | whole, of)

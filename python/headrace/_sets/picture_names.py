@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from headrace._files.places import absolute
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut
 from headrace.errors import DataError
@@ -27,7 +28,7 @@ def path_column(names: Sequence[str]) -> Any:
 
 def paths_below(base: str, names: Any) -> Any:
     """Whole paths of what `path_column` gives."""
-    return np.char.add(os.fsencode(os.path.join(os.path.abspath(base), "")), names)
+    return np.char.add(os.fsencode(os.path.join(absolute(base), "")), names)
 
 
 def present(
@@ -47,9 +48,7 @@ def present(
     if absent and missing == "error":
         folder.refuse([names[number] for number in absent], [base], len(names), 'missing="skip" leaves them out')
     gone = set(absent)
-    left_out = [
-        LeftOut(named_by, names[number], f"it is not in {os.path.join(folder.root, base)}") for number in absent
-    ]
+    left_out = [LeftOut(named_by, names[number], f"it is not in {folder.path(base)}") for number in absent]
     return [number for number in range(len(names)) if number not in gone], left_out
 
 
@@ -67,7 +66,7 @@ def class_pictures(
         numbers += [number] * len(found)
         left_out += others
     if not names:
-        raise DataError(f"{folder.of}: no pictures in the class folders of {os.path.join(folder.root, base)}")
+        raise DataError(f"{folder.of}: no pictures in the class folders of {folder.path(base)}")
     return names, numbers, left_out
 
 
@@ -79,5 +78,5 @@ def pictures_below(folder: SetFolder, place: str, endings: Sequence[str] = _ENDI
         if name.lower().endswith(tuple(endings)):
             found.append(name)
         else:
-            left_out.append(LeftOut(os.path.join(folder.root, place), name, "it is not a picture"))
+            left_out.append(LeftOut(folder.path(place), name, "it is not a picture"))
     return found, left_out

@@ -8,7 +8,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from headrace._files.places import is_far, joined
 from headrace._files.system_error import system_error
+from headrace._sets.far_listing import FarListing
 from headrace._sets.set_file import ENDINGS, SetFile
 from headrace.errors import NotFoundError
 
@@ -26,6 +28,14 @@ class SetFolder:
         self.root = root
         self.publisher = publisher
         self._seen: dict[str, str] = {}
+        # Of the root, and of folders elsewhere that URLs name.
+        self._far: dict[str, FarListing] = {}
+        if is_far(root):
+            self._far[root.rstrip("/")] = FarListing(root)
+
+    def path(self, *names: str) -> str:
+        """Of what these names lead to below the root."""
+        return joined(self.root, *names)
 
     def files(self, wanted: Sequence[str | tuple[str, ...]], below: Sequence[str] = ("",)) -> list[SetFile]:
         """The file of each of `wanted`, a name or several that it may have, in the first of the folders `below` that
@@ -54,9 +64,8 @@ class SetFolder:
         """The path of a file that the engine reads by the numbers of its lines, which must not be compressed."""
         for sub in below:
             for name in _names(wanted):
-                path = os.path.join(self.root, sub, name)
-                if os.path.isfile(path):
-                    return path
+                if self.is_file(joined(sub, name)):
+                    return self.path(sub, name)
         packed = self.has([wanted], below)
         advice = "it is there compressed, and must be decompressed, as its lines are read by their numbers"
         self.refuse([_names(wanted)[0]], below, 1, advice if packed else "")
@@ -74,11 +83,9 @@ class SetFolder:
 
     def entries(self, folder: str) -> list[str]:
         """The names in a folder, in byte order, without those that begin with a dot."""
-        path = os.path.join(self.root, folder)
-        try:
-            names = sorted(name for name in os.listdir(os.fsencode(path)) if not name.startswith(b"."))
-        except OSError as error:
-            raise system_error(f"{self.of}: cannot list {path}", error) from None
+        path = self.path(folder)
+        found = self._far_entries(path) if is_far(path) else self._own_entries(path)
+        names = sorted(name for name in found if not name.startswith(b"."))
         self._seen[f"{folder}/"] = _digest(names)
         return [os.fsdecode(name) for name in names]
 
@@ -87,12 +94,24 @@ class SetFolder:
         return [name for name in self.entries(folder) if self.is_folder(os.path.join(folder, name))]
 
     def is_folder(self, folder: str) -> bool:
-        return os.path.isdir(os.path.join(self.root, folder))
+        path = self.path(folder)
+        if not is_far(path):
+            return os.path.isdir(path)
+        listing, below = self._listing(path)
+        return listing.is_folder(below)
+
+    def is_file(self, name: str) -> bool:
+        path = self.path(name)
+        if not is_far(path):
+            return os.path.isfile(path)
+        folder, _, last = path.rpartition("/")
+        listing, below = self._listing(folder)
+        return listing.is_file(joined(below, last))
 
     def refuse(self, missing: Sequence[str], below: Sequence[str], of: int, advice: str = "") -> NoReturn:
         """Raises NotFoundError for files that are missing."""
         listed = ", ".join(missing[:_SHOWN]) + (f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else "")
-        places = ", ".join(dict.fromkeys(os.path.join(self.root, sub) if sub else self.root for sub in below))
+        places = ", ".join(dict.fromkeys(self.path(sub) if sub else self.root for sub in below))
         raise NotFoundError(
             f"{self.of}: {len(missing):,} of {of:,} {'file' if of == 1 else 'files'} missing: {listed}; looked in {places}. "
             f"The set is not downloaded: its publisher gives it at {self.publisher}" + (f"; {advice}" if advice else "")
@@ -112,16 +131,37 @@ class SetFolder:
     def _first(self, sub: str, name: str | tuple[str, ...]) -> str | None:
         for each in _names(name):
             for ending in ENDINGS:
-                path = os.path.join(sub, each + ending)
-                if os.path.isfile(os.path.join(self.root, path)):
+                path = joined(sub, each + ending)
+                if self.is_file(path):
                     return path
         return None
+
+    def _own_entries(self, path: str) -> list[bytes]:
+        try:
+            return os.listdir(os.fsencode(path))
+        except OSError as error:
+            raise system_error(f"{self.of}: cannot list {path}", error) from None
+
+    def _far_entries(self, path: str) -> list[bytes]:
+        listing, below = self._listing(path)
+        found = listing.entries(below)
+        if found is None:
+            raise NotFoundError(f"{self.of}: cannot list {path}: there is no such folder")
+        return [os.fsencode(name) for name in found]
+
+    def _listing(self, path: str) -> tuple[FarListing, str]:
+        """What lists a folder, and the folder's name there."""
+        for top, listing in self._far.items():
+            if f"{path}/".startswith(f"{top}/"):
+                return listing, path[len(top) + 1 :]
+        listing = self._far[path.rstrip("/")] = FarListing(path)
+        return listing, ""
 
     def _file(self, path: str) -> SetFile:
         def note(size: int, checksum: int) -> None:
             self.note(path, size, checksum)
 
-        return SetFile(os.path.join(self.root, path), note)
+        return SetFile(self.path(path), note)
 
 
 def _names(wanted: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from headrace._sets.set_folder import SetFolder
@@ -17,7 +16,7 @@ def sounds_below(folder: SetFolder, place: str, endings: Sequence[str] = SOUNDS)
     """The names of the recordings in one folder, in byte order, and what else is there. NotFoundError if there are none."""
     names = folder.entries(place)
     found = [name for name in names if name.lower().endswith(tuple(endings))]
-    where = os.path.join(folder.root, place)
+    where = folder.path(place)
     if not found:
         folder.refuse([f"recordings, *{endings[0]}"], [place], 1)
     return found, [LeftOut(where, name, "it is not a recording") for name in sorted(set(names) - set(found))]

@@ -34,7 +34,7 @@ START = (
 
 def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
     """The folder in which a process starts, its command, and the descriptor of the memory with what it is to run: a kind,
-    functions or objects of that kind with their details and salts, and worker_init."""
+    functions or objects of that kind with their details and salts, and worker_init; and the context's settings of far stores."""
     if not sys.executable:
         raise UnsupportedError("processes= needs an interpreter to start, and sys.executable names none")
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
@@ -48,10 +48,17 @@ def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
     ]
     buffers: list[pickle.PickleBuffer] = []
     data = _pickled_code(code, buffers.append)
+    settings = _storage_settings()
     try:
-        return os.fsencode(start_folder()), command, _in_memory([data, *(buffer.raw() for buffer in buffers)])
+        return os.fsencode(start_folder()), command, _in_memory([settings, data, *(buffer.raw() for buffer in buffers)])
     except OSError as error:
         raise ResourceError(f"no memory to send {_named(code)} to other processes: {error}") from error
+
+
+def _storage_settings() -> bytes:
+    """Those of the run, for memory that only its processes map."""
+    table = _engine.storage_variable.get(None)
+    return pickle.dumps(None if table is None else table.settings())
 
 
 def _pickled_code(code: tuple[Any, ...], take: Callable[[pickle.PickleBuffer], Any]) -> bytes:
@@ -124,12 +131,15 @@ def _in_memory(parts: list[Any]) -> int:
 
 
 def unpacked(descriptor: int) -> tuple[Any, ...]:
-    """The code in that memory, once the globals that it uses are set. Large arrays in it are those of the memory, and copied where they are written to."""
+    """The code in that memory, once the run's settings of far stores hold in this process and the globals that it uses are set. Large arrays in it are those of the memory, and copied where they are written to."""
     memory = memoryview(mmap.mmap(descriptor, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE))
     (count,) = struct.unpack_from("<Q", memory)
     numbers = struct.unpack_from(f"<{2 * count}Q", memory, 8)
     parts = [memory[start : start + size] for start, size in zip(numbers[::2], numbers[1::2], strict=True)]
-    code, given = pickle.loads(parts[0], buffers=parts[1:])
+    settings = pickle.loads(parts[0])
+    if settings is not None:
+        _engine.storage_variable.set(_engine.StorageTable(settings))
+    code, given = pickle.loads(parts[1], buffers=parts[2:])
     set_globals(given)
     return tuple(code)
 

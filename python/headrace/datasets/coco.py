@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headrace._arguments.options import choice, flag, local_path
+from headrace._arguments.options import choice, file_path, flag
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.fields.declared_ragged import ragged
+from headrace._files.places import absolute, joined
 from headrace._sets.coco_annotations import CocoAnnotations, CocoCategory, read_annotations
 from headrace._sets.named_set import NamedSet
 from headrace._sets.object_columns import BOXES
@@ -110,21 +111,21 @@ class Coco(NamedSet):
     ) -> None:
         of = "Coco"
         arguments = {
-            "annotations": local_path("annotations", annotations, of),
+            "annotations": file_path("annotations", annotations, of),
             "task": choice("task", task, tuple(_READ_FOR), of),
             "boxes": choice("boxes", boxes, BOXES, of),
             "masks": flag("masks", masks, of),
             "outlines": flag("outlines", outlines, of),
             "empty": choice("empty", empty, _EMPTY, of),
             "missing": choice("missing", missing, MISSING, of),
-            "pictures": None if pictures is None else local_path("pictures", pictures, of),
-            "segments": None if segments is None else local_path("segments", segments, of),
+            "pictures": None if pictures is None else file_path("pictures", pictures, of),
+            "segments": None if segments is None else file_path("segments", segments, of),
         }
         if (masks or outlines) and task not in ("detection", "keypoints"):
             asked = "masks" if masks else "outlines"
             raise GraphError(f'Coco: {asked}=True needs task="detection" or "keypoints"; got {task!r}')
         self._open(root, arguments, shuffle, seed, name)
-        found = _annotations(SetFolder(of, local_path("root", root, of), self.publisher), arguments)[1]
+        found = _annotations(SetFolder(of, file_path("root", root, of), self.publisher), arguments)[1]
         self.categories, self.doubts = found.categories, dict(found.doubts)
         if masks:
             self._become(_without_outlines(self._copy().map(DrawMasks(), "outlines", "masks"), outlines))
@@ -172,8 +173,8 @@ class Coco(NamedSet):
         if masks or outlines or task == "stuff":
             columns["outlines"] = ragged(*found.outlines(kept))
         if task == "panoptic":
-            place = file.path if segments is None else os.path.join(folder.root, segments)
-            columns["mask"] = path_column(_segment_paths(file, found, rows, os.path.abspath(place)))
+            place = file.path if segments is None else folder.path(segments)
+            columns["mask"] = path_column(_segment_paths(file, found, rows, absolute(place)))
         return SetTable(columns, {} if task == "captions" else {"category": found.labels()}, "image", base, left_out)
 
 
@@ -199,7 +200,7 @@ def _picture_folder(folder: SetFolder, file: SetFile, names: Sequence[str]) -> s
     """Where the first photograph is; the root if it is nowhere."""
     part = os.path.basename(file.path).partition(".")[0].rpartition("_")[2]
     for place in ("", part, "images", f"images/{part}"):
-        if names and os.path.isfile(os.path.join(folder.root, place, names[0])):
+        if names and folder.is_file(joined(place, names[0])):
             return place
     return ""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from os import PathLike
 from typing import Literal
 
@@ -79,7 +78,7 @@ class DIV2K(NamedSet):
             stem = name.rpartition(".")[0]
             variants = [f"{stem}{ending}{number}" for number in range(1, 5)] if downgrade == "wild" else [stem + ending]
             pairs += [(f"{large}/{name}", f"{small}/{each}.png") for each in variants]
-        place = os.path.join(folder.root, large)
+        place = folder.path(large)
         kept, left_out = present(folder, "", [second for _, second in pairs], place, missing)
         columns = {
             "hr_image": path_column([pairs[number][0] for number in kept]),

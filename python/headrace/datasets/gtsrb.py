@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from os import PathLike
 from typing import Literal
 
@@ -83,7 +82,7 @@ class GTSRB(NamedSet):
                 folder.refuse(["00000/ and other folders of classes"], [base], 1)
             files = folder.files([f"{kind}/GT-{kind}.csv" for kind in kinds], (base,))
             entries = [each for kind, file in zip(kinds, files, strict=True) for each in _entries(file, f"{kind}/")]
-        kept, left_out = present(folder, base, [name for name, _ in entries], os.path.join(folder.root, base), missing)
+        kept, left_out = present(folder, base, [name for name, _ in entries], folder.path(base), missing)
         entries = [entries[number] for number in kept]
         numbers = np.array([each for _, each in entries], np.int64).reshape(-1, 5)
         columns = {

@@ -82,8 +82,8 @@ def _reviews(folder: SetFolder, base: str, places: Sequence[str]) -> tuple[list[
             if found is not None:
                 rows.append((f"{place}/{entry}", int(found[1])))
             else:
-                where = os.path.join(folder.root, path)
+                where = folder.path(path)
                 left_out.append(LeftOut(where, entry, "its name is not a number, _ and a rating"))
     if not rows:
-        raise DataError(f"{folder.of}: no reviews in {', '.join(places)} of {os.path.join(folder.root, base)}")
+        raise DataError(f"{folder.of}: no reviews in {', '.join(places)} of {folder.path(base)}")
     return rows, left_out

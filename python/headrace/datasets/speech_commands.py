@@ -89,7 +89,7 @@ class SpeechCommands(NamedSet):
         else:
             names, left_out = _present(folder, base, lists[split == "test"], missing)
         if not names:
-            raise DataError(f"{folder.of}: no recordings in {os.path.join(folder.root, base)}")
+            raise DataError(f"{folder.of}: no recordings in {folder.path(base)}")
         labels = {word: number for number, word in enumerate(words)}
         return SetTable(_columns(names, labels), {"label": labels}, "audio", base, _noises(folder, base) + left_out)
 
@@ -105,7 +105,7 @@ def _columns(names: Sequence[str], labels: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _noises(folder: SetFolder, base: str) -> list[LeftOut]:
-    where = os.path.join(folder.root, base)
+    where = folder.path(base)
     there = [name for name in _NO_WORDS if folder.is_folder(os.path.join(base, name))]
     return [LeftOut(where, name, "it is not a word") for name in there]
 
@@ -125,7 +125,7 @@ def _recordings(folder: SetFolder, base: str, words: Sequence[str]) -> tuple[lis
             if _RECORDING.fullmatch(f"{word}/{entry}"):
                 names.append(f"{word}/{entry}")
             else:
-                left_out.append(LeftOut(os.path.join(folder.root, place), entry, "it is not a speaker's recording"))
+                left_out.append(LeftOut(folder.path(place), entry, "it is not a speaker's recording"))
     return names, left_out
 
 

@@ -55,6 +55,7 @@ class SUN397(NamedSet):
             folder.refuse(absent, [base], len(labels))
         names, numbers, left_out = class_pictures(folder, base, list(labels))
         # Of classes that are deeper.
-        left_out = [each for each in left_out if not os.path.isdir(os.path.join(each.file, each.entry))]
+        top = len(folder.path(""))
+        left_out = [each for each in left_out if not folder.is_folder(os.path.join(each.file[top:], each.entry))]
         columns = {"image": path_column(names), "label": np.array(numbers, np.int64)}
         return SetTable(columns, {"label": labels}, "image", base, left_out)

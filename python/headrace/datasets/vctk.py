@@ -61,7 +61,7 @@ class VCTK(NamedSet):
         texts = folder.folder(os.path.join(base, "txt"))
         rows: list[tuple[str, str]] = []
         speakers = folder.folders(os.path.join(base, _SOUNDS))
-        where = os.path.join(folder.root, base, _SOUNDS)
+        where = folder.path(base, _SOUNDS)
         left_out = [LeftOut(where, each, "it is not a speaker") for each in speakers if not _SPEAKER.fullmatch(each)]
         for speaker in filter(_SPEAKER.fullmatch, speakers):
             said = os.path.join(texts, speaker)
@@ -70,7 +70,7 @@ class VCTK(NamedSet):
             for name in folder.entries(place):
                 utterance, reason = _utterance(name, microphone, known)
                 if reason:
-                    left_out.append(LeftOut(os.path.join(folder.root, place), name, reason))
+                    left_out.append(LeftOut(folder.path(place), name, reason))
                 elif utterance:
                     rows.append((speaker, utterance))
         if not rows:

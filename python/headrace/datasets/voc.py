@@ -112,7 +112,7 @@ class VOC(NamedSet):
         below = (f"VOCdevkit/VOC{year}", f"VOC{year}", "")
         listed = f"ImageSets/{_TASKS[task]}/{split}.txt"
         (file,) = folder.files([listed], below)
-        base = os.path.relpath(file.path, folder.root).rpartition("ImageSets")[0].rstrip("/")
+        base = folder.place([listed], below)
         names = [line.split()[0] for _, line in file.lines() if line.strip()]
         for name in names:
             if "/" in name or name in (".", ".."):
@@ -134,7 +134,7 @@ class VOC(NamedSet):
 def _object_columns(
     folder: SetFolder, base: str, names: Sequence[str], labels: dict[str, int], form: str, drop: bool, parts: bool
 ) -> dict[str, Any]:
-    place = os.path.join(folder.root, base, "Annotations")
+    place = folder.path(base, "Annotations")
     paths = [os.path.join(place, f"{name}.xml") for name in names]
     found = _engine.read_voc([os.fsencode(path) for path in paths])
     folder.note(os.path.join(base, "Annotations"), found["bytes"], found["checksum"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from os import PathLike
 
@@ -53,7 +52,7 @@ class YesNo(NamedSet):
     def _table(folder: SetFolder) -> SetTable:
         base = folder.folder("waves_yesno", "")
         names, left_out = sounds_below(folder, base, [".wav"])
-        where = os.path.join(folder.root, base)
+        where = folder.path(base)
         left_out += [
             LeftOut(where, name, "its name is not eight of 0 and 1") for name in names if not _WORDS.fullmatch(name)
         ]

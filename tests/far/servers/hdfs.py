@@ -1,9 +1,12 @@
 """Hadoop's NameNode and DataNode of 2.7.3, from the jars that tools/check/far_servers.py keeps: plain, or with Kerberos."""
 
 import dataclasses
+import json
 import pathlib
 import shutil
 import signal
+import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -50,6 +53,20 @@ class Cluster:
     java: list[object]
     address: str
     node_port: int
+
+    def live_nodes(self) -> int:
+        question = f"http://{self.address}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
+        with urllib.request.urlopen(question, timeout=30) as answer:
+            found: int = json.load(answer)["beans"][0]["NumLiveDataNodes"]
+        return found
+
+    def wait_for_nodes(self, seconds: float = 90) -> None:
+        """Until the NameNode knows the DataNode, which listens before. Files cannot be written without."""
+        end = time.monotonic() + seconds
+        while not self.live_nodes():
+            if time.monotonic() > end:
+                raise RuntimeError("the DataNode does not register")
+            time.sleep(0.1)
 
     def stop_node(self) -> None:
         self.processes.stop("datanode", signal.SIGKILL)
@@ -135,4 +152,5 @@ def started(folder: pathlib.Path, realm: Realm | None = None) -> Iterator[Cluste
         processes.wait_for(ports["names"], "namenode")
         cluster = Cluster(processes, java, f"localhost:{ports['names']}", ports["node"])
         cluster.start_node()
+        cluster.wait_for_nodes()
         yield cluster
