@@ -84,6 +84,7 @@ class ListedStore::Memory {
   // The listing of a folder, or of one above it; `tree`: with all that is below it.
   std::optional<Cover> CoverOfFolder(const std::string& folder, bool tree) const {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (WasWrittenBelow(folder)) return std::nullopt;
     if (auto own = ListingOf(folder, tree); own != nullptr) return Cover{std::move(own), ""};
     return CoverAbove(folder, /*tree=*/true);
   }
@@ -92,11 +93,14 @@ class ListedStore::Memory {
   std::optional<absl::StatusOr<FileStat>> Find(const std::string& path) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const auto stat = stats_.find(path); stat != stats_.end()) return stat->second;
+    if (written_.contains(path)) return std::nullopt;
     const std::string plain = FolderAsKept(path);
     if (ListingOf(plain, true) != nullptr || ListingOf(plain, false) != nullptr) return FolderIfAny(plain);
     const std::optional<Cover> cover = CoverAbove(plain, /*tree=*/false);
     if (!cover.has_value()) return std::nullopt;
     std::optional<FileStat> found = cover->listing->Find(cover->name);
+    // A folder may have come into being by what was written.
+    if (!found.has_value() && WasWrittenBelow(plain)) return std::nullopt;
     if (!found.has_value()) return NotFoundError(path, " is not in the listing of its folder");
     if (found->type == EntryType::kFile && found->size < 0) return std::nullopt;
     return *std::move(found);
@@ -109,7 +113,19 @@ class ListedStore::Memory {
 
   void KeepListing(const std::string& folder, std::shared_ptr<const FarListing> listing) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    const std::string beginning = Cat(folder, "/");
+    const auto is_listed = [&](const std::string& path) {
+      return path.starts_with(beginning) && (listing->tree() || path.find('/', beginning.size()) == std::string::npos);
+    };
+    std::erase_if(written_, is_listed);
     (listing->tree() ? trees_ : levels_).insert_or_assign(folder, std::move(listing));
+  }
+
+  // A file is written or removed by this process: folders above are listed anew, and other files are as they were.
+  void Write(const std::string& path) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stats_.erase(path);
+    written_.insert(path);
   }
 
   void Forget(const std::string& path) {
@@ -146,9 +162,16 @@ class ListedStore::Memory {
     return std::nullopt;
   }
 
+  bool WasWrittenBelow(const std::string& folder) const {
+    const std::string beginning = Cat(folder, "/");
+    const auto first = written_.lower_bound(beginning);
+    return first != written_.end() && first->starts_with(beginning);
+  }
+
   // As a store says: a folder without entries is not there.
-  absl::StatusOr<FileStat> FolderIfAny(const std::string& folder) const {
+  std::optional<absl::StatusOr<FileStat>> FolderIfAny(const std::string& folder) const {
     const std::shared_ptr<const FarListing> listing = ListingOf(folder, false);
+    if (listing->size() == 0 && WasWrittenBelow(folder)) return std::nullopt;
     if (listing->size() == 0) return NotFoundError(folder, " is not there");
     FileStat stat;
     stat.type = EntryType::kFolder;
@@ -159,6 +182,7 @@ class ListedStore::Memory {
   Listings trees_;
   Listings levels_;
   std::map<std::string, FileStat, std::less<>> stats_;
+  std::set<std::string, std::less<>> written_;  // since the listings that cover them
   std::mutex listing_mutex_;
 };
 
@@ -293,18 +317,18 @@ void ListedStore::ExpectIn(const std::string& folder, const std::vector<std::str
 
 absl::StatusOr<std::unique_ptr<OutputStream>> ListedStore::Create(const std::string& path,
                                                                   const OutputOptions& options) const {
-  memory_->Forget(path);
+  memory_->Write(path);
   return store_->Create(path, options);
 }
 
 absl::StatusOr<std::unique_ptr<OutputStream>> ListedStore::Resume(const std::string& path, const OutputOptions& options,
                                                                   int64_t bytes) const {
-  memory_->Forget(path);
+  memory_->Write(path);
   return store_->Resume(path, options, bytes);
 }
 
 absl::Status ListedStore::Remove(const std::string& path) const {
-  memory_->Forget(path);
+  memory_->Write(path);
   return store_->Remove(path);
 }
 

@@ -1,6 +1,7 @@
 // `ListedStore` is a far store whose listings and stats are remembered. Stats of what a listing covers and repeated
 // listings cost no request, files are opened as they were listed, and a file that cannot be read as it was listed is
-// forgotten with the listings that have it.
+// forgotten with the listings that have it. What is written through it is looked at anew; other files of the folder stay
+// as they were listed, so that those that others write meanwhile are refused.
 // Threads: any thread. Outlives its files.
 #ifndef HEADRACE_IO_FILES_LISTED_STORE_H_
 #define HEADRACE_IO_FILES_LISTED_STORE_H_

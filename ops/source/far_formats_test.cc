@@ -137,10 +137,6 @@ TEST_P(FarNumberedFormat, GivesTheRowsOfLocalFiles) {
 }
 
 TEST_P(FarNumberedFormat, RefusesAnotherVersion) {
-  const std::vector<std::string> lines = {"Text", "Csv", "JsonLines", "LibSvm"};
-  if (std::count(lines.begin(), lines.end(), GetParam().op) == 0) {
-    GTEST_SKIP() << "an index that is written beside the files ends their listing";
-  }
   Write({20, 3});
   PutAll();
   RunSpec spec;
