@@ -127,7 +127,7 @@ size_t HostLimits::SizeOf(int64_t bytes) {
 }
 
 void HostLimits::CountTime(int64_t bytes, int64_t ns, int64_t now_ns) {
-  chosen_.CountReply(bytes, !queue_.empty(), now_ns);
+  chosen_.CountReply(bytes, !queue_.empty() && queue_.front().most < 0, now_ns);
   Times& times = times_[SizeOf(bytes)];
   const double steps = std::log(std::max(1.0, static_cast<double>(ns) / kLimitMillisecond)) / std::log(kStep);
   ++times.counts[std::min(kTimes - 1, static_cast<size_t>(steps))];
