@@ -102,6 +102,11 @@ TEST(FarGlob, LeavesOtherErrorsAsTheyAre) {
   for (const std::string pattern : {"mem://b/*", "mem://b/**", "mem://b/a"}) {
     EXPECT_EQ(KindOf(Glob(store, {pattern}).status()), ErrorKind::kResource) << pattern;
   }
+  // Where only the file is looked for in vain.
+  store.set_before([](const MemoryStore::Request& request) {
+    return request.path == "mem://b/a/c" ? NotFoundError("no such file") : UnsupportedError("the key is refused");
+  });
+  EXPECT_THAT(std::string(Glob(store, {"mem://b/a/c"}).status().message()), HasSubstr("the key is refused"));
 }
 
 TEST(FarGlob, TakesNoPartOfAListingThatFailed) {

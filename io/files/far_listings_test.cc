@@ -117,8 +117,27 @@ TEST_F(FarListingsTest, ForgetsAListingThatWasNotTrueAnyMore) {
 TEST_F(FarListingsTest, ForgetsWhatIsWritten) {
   Names(far().ListTree("mem://b/set"));
   EXPECT_FALSE(files_->Stat("mem://b/set/index").ok());
+  EXPECT_FALSE(files_->Stat("mem://b/set/new").ok());
   ASSERT_TRUE(files_->Write("mem://b/set/index", {"i"}).ok());
+  ASSERT_TRUE(files_->Write("mem://b/set/new/a", {"a"}).ok());
   EXPECT_TRUE(files_->Stat("mem://b/set/index").ok());
+  EXPECT_EQ(files_->Stat("mem://b/set/new")->type, EntryType::kFolder);
+  EXPECT_THAT(Names(far().ListTree("mem://b/set")), ::testing::IsSupersetOf({"index", "new/a"}));
+  ASSERT_TRUE(files_->Remove("mem://b/set/index").ok());
+  EXPECT_FALSE(files_->Stat("mem://b/set/index").ok());
+}
+
+TEST_F(FarListingsTest, KeepsOtherVersionsWhenAFileIsWritten) {
+  Names(far().ListTree("mem://b/set"));
+  ASSERT_TRUE(files_->Write("mem://b/set/index", {"i"}).ok());
+  const int64_t before = store_.count();
+  EXPECT_TRUE(files_->Stat("mem://b/set/cat/1.jpg").ok());
+  EXPECT_EQ(store_.count(), before);
+  store_.Put("mem://b/set/cat/1.jpg", store_.Get("mem://b/set/cat/1.jpg"));
+  absl::Status read;
+  files_->StartRead("mem://b/set/cat/1.jpg", {},
+                    [&](const absl::StatusOr<Tensor>& result) { read = result.status(); });
+  EXPECT_THAT(read.message(), HasSubstr("changed since it was listed"));
 }
 
 // An index that is written beside data leaves their versions known.

@@ -75,7 +75,7 @@ std::string_view FirstMissing(const FileSystem& files, std::string_view path) {
   return missing == ends.end() ? path : path.substr(0, *missing);
 }
 
-// Asks a far store twice at most. A listing may be forbidden where reading is not: that is no reason for another error.
+// Asks a far store twice at most.
 absl::Status MissingFarPathError(const FileSystem& store, std::string_view path) {
   while (path.size() > RootOf(path).size() && path.back() == '/') path.remove_suffix(1);
   const size_t slash = path.rfind('/');
@@ -84,6 +84,8 @@ absl::Status MissingFarPathError(const FileSystem& store, std::string_view path)
   }
   const std::string folder(path.substr(0, slash));
   const absl::StatusOr<FileStat> stat = store.Stat(folder);
+  // A store that refuses has said why.
+  if (!stat.ok() && KindOf(stat.status()) != ErrorKind::kNotFound) return stat.status();
   if (!stat.ok()) return NotFoundError(path, ": not found, and nothing is below ", folder, "; check the path");
   const std::string_view name = LastPart(path);
   if (const auto nearest = NearestName(store, folder, name, kMostFarCompared)) {

@@ -177,7 +177,7 @@ def test_keys_that_end_are_asked_for_again_in_the_middle_of_an_epoch(
 ) -> None:
     server = s3.giver
     assert isinstance(server, S3Server)
-    environment.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{key_server.url}/another role")
+    environment.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{key_server.url}/another-role")
     for number in range(200):
         s3.put(f"many/{number:03}.bin", b"%d" % number)
     files = hr.Files([s3.url(f"many/{number:03}.bin") for number in range(200)])

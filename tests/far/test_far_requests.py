@@ -151,7 +151,7 @@ def test_hundreds_of_objects_outstanding_add_four_threads_at_most(s3: Store, tmp
     assert server.most_open > 64
 
 
-def test_conditional_requests_carry_the_version_of_the_listing(s3: Store) -> None:
+def test_reads_are_compared_with_the_version_of_the_listing(s3: Store) -> None:
     s3.put("a.bin", b"a")
     listed = list(hr.Files(s3.url("*.bin")).iterate(storage=s3.storage))
     assert [bytes(row["data"]) for row in listed] == [b"a"]
@@ -161,4 +161,5 @@ def test_conditional_requests_carry_the_version_of_the_listing(s3: Store) -> Non
         s3.put("a.bin", b"b")
         with pytest.raises(hr.DataError, match=r"a\.bin.*changed since it was listed"):
             list(again)
-    assert [each.status for each in s3.giver.requests("get")][-1] == 412
+    # The store refuses the request, or its reply is refused by the ETag in its head.
+    assert [each.status for each in s3.giver.requests("get")][-1] in (206, 412)

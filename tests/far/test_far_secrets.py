@@ -57,9 +57,12 @@ def test_graphs_states_and_reports_show_nothing(
 
 
 def test_graphs_are_those_without_settings(s3: Store, guarded: dict[str, dict[str, object]]) -> None:
-    plain = hr.Files(s3.url("*.bin")).to_json()
+    def graph() -> str:
+        return hr.Files(s3.url("*.bin")).to_json()
+
+    plain = graph()
     with hr.storage(guarded):
-        assert hr.Files(s3.url("*.bin")).to_json() == plain
+        assert graph() == plain
 
 
 @pytest.mark.parametrize(

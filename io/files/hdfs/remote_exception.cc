@@ -79,10 +79,10 @@ absl::Status RemoteError(std::string_view path, int status, const RemoteExceptio
     case RemoteFault::kMissing:
       return NotFoundError(path, ": not found");
     case RemoteFault::kDenied:
-      return NotFoundError(path,
-                           ": HDFS does not permit it to this user; give user, or a token, by storage=, or have the "
-                           "permissions changed (",
-                           said, ")");
+      return UnsupportedError(path,
+                              ": HDFS does not permit it to this user; give user, or a token, by storage=, or have "
+                              "the permissions changed (",
+                              said, ")");
     case RemoteFault::kLogin:
       return UnsupportedError(path,
                               ": HDFS does not take the login: give a valid token by storage= or by the file that "

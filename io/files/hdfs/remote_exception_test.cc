@@ -42,7 +42,7 @@ TEST(RemoteException, SaysWhatFollows) {
 TEST(RemoteException, IsAnErrorThatSaysWhatToDo) {
   const absl::Status denied =
       RemoteError("hdfs://nn/a", 403, Said("AccessControlException", "Permission denied: user=a"));
-  EXPECT_EQ(KindOf(denied), ErrorKind::kNotFound);
+  EXPECT_EQ(KindOf(denied), ErrorKind::kUnsupported);
   EXPECT_NE(denied.message().find("user=a"), std::string::npos);
   EXPECT_EQ(RemoteError("hdfs://nn/a", 404, Said("FileNotFoundException", "x")).message(), "hdfs://nn/a: not found");
   EXPECT_TRUE(IsBeyondRow(RemoteError("hdfs://nn/a", 403, Said("SafeModeException", "x"))));

@@ -29,7 +29,8 @@ bool IsMostlyThrottled(int64_t replies, int64_t throttled) { return throttled * 
 
 }  // namespace
 
-HostLimits::HostLimits(int64_t now_ns) : second_ns_(now_ns), repetitions_(kMostRepetitions), earned_ns_(now_ns) {}
+HostLimits::HostLimits(int64_t now_ns)
+    : chosen_(now_ns), second_ns_(now_ns), repetitions_(kMostRepetitions), earned_ns_(now_ns) {}
 
 bool HostLimits::Enter(int most, int64_t now_ns) {
   if (active_ >= Limit(most, now_ns)) return false;
@@ -64,6 +65,7 @@ std::function<void()> HostLimits::NextReady(int64_t now_ns) {
 
 int HostLimits::Limit(int most, int64_t now_ns) {
   TurnSecond(now_ns);
+  if (most < 0) most = std::min(-most, chosen_.now());
   return std::max(1, std::min(most, limit_));
 }
 
@@ -124,7 +126,8 @@ size_t HostLimits::SizeOf(int64_t bytes) {
   return size;
 }
 
-void HostLimits::CountTime(int64_t bytes, int64_t ns) {
+void HostLimits::CountTime(int64_t bytes, int64_t ns, int64_t now_ns) {
+  chosen_.CountReply(bytes, !queue_.empty() && queue_.front().most < 0, now_ns);
   Times& times = times_[SizeOf(bytes)];
   const double steps = std::log(std::max(1.0, static_cast<double>(ns) / kLimitMillisecond)) / std::log(kStep);
   ++times.counts[std::min(kTimes - 1, static_cast<size_t>(steps))];

@@ -10,13 +10,16 @@
 #include <deque>
 #include <functional>
 
+#include "io/files/http/connection_count.h"
+
 namespace headrace::http {
 
 class HostLimits {
  public:
   explicit HostLimits(int64_t now_ns);
 
-  // Takes a place for a request, of at most `most` at once; false: none is free.
+  // Takes a place for a request, of at most `most` at once, below 0: of that many at most, fewer if more give nothing;
+  // false: none is free.
   bool Enter(int most, int64_t now_ns);
   // Takes one above the limit.
   void EnterAnyway();
@@ -27,7 +30,7 @@ class HostLimits {
   std::function<void()> NextReady(int64_t now_ns);
   bool idle() const { return active_ == 0 && queue_.empty(); }
   int active() const { return active_; }
-  // How many may be under way at once now, from a limit of the settings.
+  // How many may be under way at once now, from a limit as Enter takes it.
   int Limit(int most, int64_t now_ns);
 
   // A request that is sent for the first time: it earns a part of a repetition, and of a second sending.
@@ -43,7 +46,7 @@ class HostLimits {
   bool TakeHedge();
 
   // A reply of so many bytes came whole after so long.
-  void CountTime(int64_t bytes, int64_t ns);
+  void CountTime(int64_t bytes, int64_t ns, int64_t now_ns);
   // After how long a request for so many bytes is slower than 99 in 100 were; 2 s until enough were seen.
   int64_t HedgeAfter(int64_t bytes) const;
 
@@ -76,6 +79,7 @@ class HostLimits {
 
   int active_ = 0;
   int limit_ = kNoLimit;
+  ConnectionCount chosen_;
   std::deque<Waiting> queue_;
   int64_t second_ns_;  // when the current second began
   Second current_;

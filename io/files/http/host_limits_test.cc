@@ -82,6 +82,16 @@ TEST(HostLimits, FewRepliesSayLittle) {
   EXPECT_TRUE(alone.Congested(0));
 }
 
+TEST(HostLimits, AreFewAtFirstWhereNoSettingSaysHowMany) {
+  HostLimits limits(0);
+  EXPECT_EQ(limits.Limit(-kMost, 0), 16);
+  EXPECT_EQ(limits.Limit(-4, 0), 4);
+  int64_t now = 0;
+  limits.Queue(-kMost, false, [] {});
+  for (int i = 0; i < 1000; ++i) limits.CountTime(1000, 50 * kTestMs, now += 50 * kTestMs / limits.Limit(-kMost, now));
+  EXPECT_EQ(limits.Limit(-kMost, now), kMost);
+}
+
 TEST(HostLimits, RepetitionsAreEarnedByRequestsAndTime) {
   HostLimits limits(0);
   int taken = 0;
@@ -112,15 +122,15 @@ TEST(HostLimits, TheSlowestAreKnownBySize) {
   HostLimits limits(0);
   EXPECT_EQ(limits.HedgeAfter(1000), 2 * kTestSecond);
   for (int i = 0; i < 100; ++i) {
-    limits.CountTime(1000, 10 * kTestMs);
-    limits.CountTime(8 << 20, 3 * kTestSecond);
+    limits.CountTime(1000, 10 * kTestMs, 0);
+    limits.CountTime(8 << 20, 3 * kTestSecond, 0);
   }
   EXPECT_EQ(limits.HedgeAfter(1000), 200 * kTestMs);
   EXPECT_GE(limits.HedgeAfter(8 << 20), 3 * kTestSecond);
   EXPECT_LE(limits.HedgeAfter(8 << 20), 4 * kTestSecond);
   EXPECT_EQ(limits.HedgeAfter(100'000), 2 * kTestSecond);
   // 5 in 100 are not the slowest 1.
-  for (int i = 0; i < 1900; ++i) limits.CountTime(1000, i % 20 == 0 ? kTestSecond : 10 * kTestMs);
+  for (int i = 0; i < 1900; ++i) limits.CountTime(1000, i % 20 == 0 ? kTestSecond : 10 * kTestMs, 0);
   EXPECT_GE(limits.HedgeAfter(1000), kTestSecond);
 }
 

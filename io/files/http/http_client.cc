@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostConnections = 512;
 
 // Half of the descriptors that this process may have at least stay for others.
-int ChosenConnections() {
+int MostConnections() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostConnections;
   return static_cast<int>(std::clamp<rlim_t>(limit.rlim_cur / 2, 1, kMostConnections));
@@ -52,7 +52,7 @@ absl::Status LostTransport() {
 class HttpClient::Impl {
  public:
   Impl(Transport* transport, Reach reach) : transport_(transport), counters_(std::make_shared<CallCounters>()) {
-    const int connections = reach.connections > 0 ? reach.connections : ChosenConnections();
+    const int connections = reach.connections > 0 ? reach.connections : -MostConnections();
     means_ = std::make_shared<const RunningCall::Means>(
         RunningCall::Means{transport, HostsOf(transport), counters_, std::move(reach), connections, DrawnNumbers()});
     calls_ = std::make_shared<Calls>();

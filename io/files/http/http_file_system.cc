@@ -52,10 +52,12 @@ absl::StatusOr<std::shared_ptr<const RandomAccessFile>> HttpFileSystem::Open(con
 
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> HttpFileSystem::Open(const std::string& path,
                                                                              const ListedFile& listed) const {
-  if (listed.size >= 0) {
+  if (listed.size >= 0 && !files_->GivesNoParts(path)) {
     return std::make_shared<const HttpObject>(files_, path, HttpFiles::Found{GuardOfListed(listed), std::nullopt});
   }
-  return Open(path);
+  HEADRACE_ASSIGN_OR_RETURN(HttpFiles::Found found, files_->Find(path, true));
+  HEADRACE_RETURN_IF_ERROR(CheckAsListed(path, GuardOfListed(listed), found.guard));
+  return std::make_shared<const HttpObject>(files_, path, std::move(found));
 }
 
 absl::StatusOr<FileStat> HttpFileSystem::Stat(const std::string& path) const {

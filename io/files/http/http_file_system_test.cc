@@ -156,6 +156,12 @@ TEST(HttpFileSystem, AHostWithoutPartsGivesTheWholeOnce) {
   const auto stat = served.files.Stat("http://h/a");
   ASSERT_TRUE(stat.ok()) << stat.status();
   EXPECT_EQ(stat->size, 100'000);
+  const auto listed = served.files.Open("http://h/a", {.size = 100'000, .version = 0});
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  EXPECT_EQ(*(*listed)->ReadAt(77'777, absl::MakeSpan(&byte, 1)), 1);
+  EXPECT_EQ(byte, static_cast<uint8_t>(file[77'777]));
+  EXPECT_THAT(std::string(served.files.Open("http://h/a", {.size = 7, .version = 0}).status().message()),
+              HasSubstr("100000"));
 }
 
 TEST(HttpFileSystem, StatSaysSizeAndStrongVersions) {

@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kPartBytes = int64_t{8} << 20;
 // Of a host that gives no parts.
 constexpr int64_t kMostWhole = int64_t{256} << 20;
+constexpr size_t kMostWithoutParts = 1024;
 
 absl::Status HttpChangedError(const std::string& path) {
   return DataError(ShownUrl(path), " changed since it was listed or opened; write files under another name");
@@ -69,11 +70,7 @@ FileGuard GuardOf(const Head& head) {
 }
 
 absl::Status CheckGuard(const std::string& path, const FileGuard& guard, const Head& head) {
-  const FileGuard now = GuardOf(head);
-  if (guard.version != 0 && now.version != guard.version) return HttpChangedError(path);
-  if (guard.size >= 0 && now.size >= 0 && now.size != guard.size) {
-    return SizeChangedError(ShownUrl(path), guard.size, now.size);
-  }
+  HEADRACE_RETURN_IF_ERROR(CheckAsListed(path, guard, GuardOf(head)));
   const std::string_view encoding = head.Find("content-encoding");
   if (encoding.empty() || encoding == "identity") return absl::OkStatus();
   return UnsupportedError(ShownUrl(path),
@@ -93,6 +90,12 @@ absl::Status NoMemoryError(const std::string& path, int64_t bytes) {
 }
 
 }  // namespace
+
+absl::Status CheckAsListed(const std::string& path, const FileGuard& listed, const FileGuard& now) {
+  if (listed.version != 0 && now.version != listed.version) return HttpChangedError(path);
+  if (listed.size < 0 || now.size < 0 || now.size == listed.size) return absl::OkStatus();
+  return SizeChangedError(ShownUrl(path), listed.size, now.size);
+}
 
 struct HttpFiles::Wanted {
   std::optional<Call::Range> range;
@@ -233,6 +236,16 @@ void HttpFiles::TakeFirst(const std::string& path, const FileGuard& guard, const
   StartParts(path, now, received, rest, calls, std::move(finish));
 }
 
+bool HttpFiles::GivesNoParts(const std::string& path) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return without_parts_.contains(OriginOf(EncodedUrl(path)));
+}
+
+void HttpFiles::NoteWhole(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (without_parts_.size() < kMostWithoutParts) without_parts_.insert(OriginOf(EncodedUrl(path)));
+}
+
 absl::StatusOr<HttpFiles::Found> HttpFiles::Find(const std::string& path, bool wants_whole) {
   // Hosts may refuse HEAD, so a byte is asked for.
   Wanted wanted;
@@ -251,8 +264,12 @@ absl::StatusOr<HttpFiles::Found> HttpFiles::Find(const std::string& path, bool w
   AwaitedResult<Reply> awaited;
   Get(path, std::move(wanted), calls, [&awaited](absl::StatusOr<Reply> reply) { awaited.Set(std::move(reply)); });
   absl::StatusOr<Reply> reply = awaited.Wait([&] { calls->Cancel(); });
-  if (!reply.ok() && *enough) return *found;
+  if (!reply.ok() && *enough) {
+    NoteWhole(path);
+    return *found;
+  }
   HEADRACE_RETURN_IF_ERROR(reply.status());
+  if (reply->head.status == 200) NoteWhole(path);
   if (reply->head.status == 416 && WholeSize(reply->head) == 0) {
     found->guard = GuardOf(reply->head);
     return *found;

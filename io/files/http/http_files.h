@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,6 +27,9 @@ struct FileGuard {
   int64_t size = -1;     // -1: not known
 };
 
+// kData: what is found now is not what was listed.
+absl::Status CheckAsListed(const std::string& path, const FileGuard& listed, const FileGuard& now);
+
 class HttpFiles : public std::enable_shared_from_this<HttpFiles> {
  public:
   using Calls = std::shared_ptr<FollowedCalls>;
@@ -42,18 +47,23 @@ class HttpFiles : public std::enable_shared_from_this<HttpFiles> {
     std::optional<Tensor> whole;
   };
   absl::StatusOr<Found> Find(const std::string& path, bool wants_whole);
+  // Whether the host of the path was found to give no parts of files.
+  bool GivesNoParts(const std::string& path) const;
   StoreCounters counters() const { return client_.counters(); }
 
  private:
   struct Wanted;
   class PartsRead;
 
+  void NoteWhole(const std::string& path);
   void Get(const std::string& path, Wanted wanted, const Calls& calls, HttpClient::Done done);
   void TakeFirst(const std::string& path, const FileGuard& guard, const Calls& calls, Reply reply,
                  FileSystem::ReadDone done);
 
   HttpClient client_;
   FinalAddresses addresses_;
+  mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> without_parts_;  // hosts
   const FollowedCall::Means means_;
 };
 

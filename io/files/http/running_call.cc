@@ -333,7 +333,7 @@ void RunningCall::TakeReply(Attempt& attempt, const Outcome& outcome) {
       break;
   }
   host_->CountGood(Now());
-  if (attempt.good && has_body) host_->CountTime(outcome.received, outcome.total_ns);
+  if (attempt.good && has_body) host_->CountTime(outcome.received, outcome.total_ns, Now());
   if (attempt.head.status == 412 && received_ > 0 && !has_own_guard()) return Finish(ChangedError());
   FinishReply(attempt, outcome);
 }

@@ -57,7 +57,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
     std::shared_ptr<Hosts> hosts;
     std::shared_ptr<CallCounters> counters;
     Reach reach;
-    int connections;                // to one host, at once
+    int connections;                // to one host, at once, as HostLimits takes them
     std::function<double()> drawn;  // uniform in [0, 1)
   };
   RunningCall(Call call, HttpClient::Done done, std::shared_ptr<const Means> means);

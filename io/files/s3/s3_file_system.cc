@@ -29,6 +29,11 @@ absl::StatusOr<FolderPlace> FolderPlaceOf(const S3Stores& stores, const std::str
   return FolderPlace{std::move(store), folder, std::move(at)};
 }
 
+absl::StatusOr<FileStat> StatOf(const ObjectPlace& place) {
+  absl::StatusOr<FileStat> stat = StatObject(place);
+  return KindOf(stat.status()) == ErrorKind::kUnsupported ? StatByReading(place) : stat;
+}
+
 absl::StatusOr<FileStat> StatFolder(const FolderPlace& place) {
   HEADRACE_ASSIGN_OR_RETURN(const bool there, IsFolder(place));
   if (!there) return NotFoundError(place.name, ": not found");
@@ -63,7 +68,7 @@ absl::StatusOr<std::shared_ptr<const RandomAccessFile>> S3FileSystem::Open(const
   HEADRACE_ASSIGN_OR_RETURN(ObjectPlace place, PlaceOf(stores_, path, listed.size >= 0));
   ListedFile known = listed;
   if (known.size < 0) {
-    HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, StatObject(place));
+    HEADRACE_ASSIGN_OR_RETURN(const FileStat stat, StatOf(place));
     known = {stat.size, VersionHash(stat.version)};
     if (listed.version != 0 && listed.version != known.version) return ChangedError(path);
   }
@@ -79,10 +84,14 @@ void S3FileSystem::StartRead(const std::string& path, const ListedFile& listed, 
 absl::StatusOr<FileStat> S3FileSystem::Stat(const std::string& path) const {
   HEADRACE_ASSIGN_OR_RETURN(const FolderPlace place, FolderPlaceOf(stores_, path));
   if (place.at.key.empty() || place.at.key.back() == '/') return StatFolder(place);
-  const absl::StatusOr<FileStat> stat = StatObject({place.store, path, place.at});
-  if (stat.ok() || KindOf(stat.status()) != ErrorKind::kNotFound) return stat;
+  const ObjectPlace object{place.store, path, place.at};
+  const absl::StatusOr<FileStat> stat = StatObject(object);
+  const bool missing = KindOf(stat.status()) == ErrorKind::kNotFound;
+  // Keys that may list a folder may be refused the object of its name.
+  if (stat.ok() || (!missing && KindOf(stat.status()) != ErrorKind::kUnsupported)) return stat;
   const absl::StatusOr<FileStat> folder = StatFolder(place);
   if (folder.ok()) return folder;
+  if (!missing) return StatByReading(object);
   return KindOf(folder.status()) == ErrorKind::kNotFound ? stat : folder;
 }
 

@@ -200,6 +200,37 @@ TEST(S3FileSystem, SaysWhatIsThere) {
   }
 }
 
+TEST(S3FileSystem, SaysTheCodeOfARefusal) {
+  TestStore store;
+  store.s3.Put("a/b", "bytes");
+  store.s3.set_first([](const http::FakeRequest& request) -> std::optional<http::FakeReply> {
+    http::FakeReply refusal = FakeS3::Error(403, "SignatureDoesNotMatch");
+    if (request.method == "HEAD") refusal.body.clear();
+    return refusal;
+  });
+  for (const absl::Status& refused :
+       {store.files->Stat("s3://b/a/b").status(), store.files->Stat("s3://b/a/").status(),
+        store.files->Open("s3://b/a/b").status(), MissingPathError(*store.files, "s3://b/a/b")}) {
+    EXPECT_EQ(KindOf(refused), ErrorKind::kUnsupported);
+    EXPECT_THAT(std::string(ToStd(refused.message())), HasSubstr("SignatureDoesNotMatch"));
+  }
+}
+
+TEST(S3FileSystem, LooksAtWhatItMayReadWhereHeadIsRefused) {
+  TestStore store;
+  for (const std::string bytes : {"bytes", ""}) store.s3.Put(Cat("a/", bytes.size()), bytes);
+  store.s3.set_first([](const http::FakeRequest& request) -> std::optional<http::FakeReply> {
+    if (request.method != "HEAD") return std::nullopt;
+    http::FakeReply refusal;
+    refusal.status = 403;
+    return refusal;
+  });
+  EXPECT_EQ(store.files->Stat("s3://b/a/5")->size, 5);
+  EXPECT_EQ(store.files->Stat("s3://b/a/0")->size, 0);
+  EXPECT_EQ(store.files->Stat("s3://b/a")->type, EntryType::kFolder);
+  EXPECT_EQ(*(*store.files->Open("s3://b/a/5"))->Size(), 5);
+}
+
 TEST(S3FileSystem, ListsAFolderByPages) {
   for (const size_t page : {1, 2, 1000}) {
     TestStore store(page);
@@ -383,6 +414,9 @@ TEST(S3FileSystem, TakesAnErrorWithTheStatus200ForOne) {
   left = 2;
   ASSERT_TRUE(store.files->Write("s3://b/new", {Long(3000)}).ok());
   EXPECT_EQ(store.s3.Get("new")->size(), 3000u);
+  left = 100;
+  EXPECT_THAT(store.files->Write("s3://b/new", {Long(3000)}).message(), HasSubstr("InternalError"));
+  EXPECT_GE(left.load(), 90);
   left = 1;
   code = "InvalidPart";
   EXPECT_THAT(store.files->Write("s3://b/new", {Long(3000)}).message(), HasSubstr("InvalidPart"));

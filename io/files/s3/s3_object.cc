@@ -154,6 +154,18 @@ S3Request HeadRequest(const ObjectPlace& place) {
   return request;
 }
 
+absl::StatusOr<FileStat> StatOfHead(const ObjectPlace& place, const http::Head& head) {
+  FileStat stat;
+  stat.size = SizeOf(head);
+  // No byte of an empty object can be asked for.
+  if (head.status == 416) stat.size = 0;
+  if (stat.size < 0) return DataError(place.name, ": the store does not say how many bytes it has");
+  stat.version = VersionOfETag(head.Find("etag"));
+  const std::optional<int64_t> modified = http::ParseHttpDate(head.Find("last-modified"));
+  if (modified.has_value()) stat.changed_ns = *modified * 1'000'000'000;
+  return stat;
+}
+
 // Whether an object without bytes is still the one that was listed.
 void StartReadEmpty(const ObjectPlace& place, const std::shared_ptr<VersionGuard>& guard,
                     const std::shared_ptr<Cancellation>& cancellation, FileSystem::ReadDone done) {
@@ -217,15 +229,18 @@ absl::StatusOr<int64_t> S3Object::ReadAt(int64_t offset, absl::Span<uint8_t> tar
 
 absl::StatusOr<FileStat> StatObject(const ObjectPlace& place) {
   HEADRACE_ASSIGN_OR_RETURN(const http::Reply reply, place.store->Run(HeadRequest(place)));
-  // A refusal of HEAD has no body that tells what is missing.
   if (reply.head.status != 200) return place.store->Refused(place.name, "look at", reply);
-  FileStat stat;
-  stat.size = SizeOf(reply.head);
-  if (stat.size < 0) return DataError(place.name, ": the store does not say how many bytes it has");
-  stat.version = VersionOfETag(reply.head.Find("etag"));
-  const std::optional<int64_t> modified = http::ParseHttpDate(reply.head.Find("last-modified"));
-  if (modified.has_value()) stat.changed_ns = *modified * 1'000'000'000;
-  return stat;
+  return StatOfHead(place, reply.head);
+}
+
+absl::StatusOr<FileStat> StatByReading(const ObjectPlace& place) {
+  S3Request request = HeadRequest(place);
+  request.method = "GET";
+  request.range = http::Call::Range{0, 1};
+  HEADRACE_ASSIGN_OR_RETURN(const http::Reply reply, place.store->Run(std::move(request)));
+  const bool is_empty = reply.head.status == 416 && SizeOf(reply.head) <= 0;
+  if (reply.head.status != 206 && !is_empty) return place.store->Refused(place.name, "read", reply);
+  return StatOfHead(place, reply.head);
 }
 
 void StartReadObject(const ObjectPlace& place, const ListedFile& listed,

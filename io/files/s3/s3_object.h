@@ -57,6 +57,8 @@ class S3Object : public RandomAccessFile {
 
 // What a HEAD says; kNotFound: there is no such object.
 absl::StatusOr<FileStat> StatObject(const ObjectPlace& place);
+// As StatObject, for an object of which HEAD is refused, whose reply has no body that says why.
+absl::StatusOr<FileStat> StatByReading(const ObjectPlace& place);
 
 // As FileSystem::StartRead. `cancellation`: null, or what ends it early.
 void StartReadObject(const ObjectPlace& place, const ListedFile& listed,

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kFirstRegion = "us-east-1";
 constexpr size_t kMostBuckets = 1024;
+constexpr int kMostFailuresInside = 5;
 // What is refused with these codes may pass with other credentials.
 constexpr std::string_view kStaleCodes[] = {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired",
                                             "InvalidToken", "InvalidAccessKeyId"};
@@ -46,12 +47,14 @@ http::Verdict JudgeStatus(int status) {
   }
 }
 
-http::Verdict JudgeReply(const http::Head& head, std::string_view body, bool error_in_body) {
+// `failures`: replies of success with an error in them, which are results when there are many.
+http::Verdict JudgeReply(const http::Head& head, std::string_view body, bool error_in_body, int& failures) {
   const http::Verdict usual = JudgeStatus(head.status);
   if (usual != http::Verdict::kResult) return usual;
   if (head.status == 400 && CodeOf(body) == "RequestTimeout") return http::Verdict::kRetry;
   if (head.status != 200 || !error_in_body) return usual;
   const std::string code = CodeOf(body);
+  if (code.empty() || ++failures == kMostFailuresInside) return usual;
   if (code == "SlowDown") return http::Verdict::kThrottled;
   return IsOneOf(code, kServerCodes) ? http::Verdict::kRetry : usual;
 }
@@ -80,8 +83,10 @@ bool IsSame(const Credentials& a, const Credentials& b) {
   return a.access_key == b.access_key && a.secret_key == b.secret_key && a.token == b.token;
 }
 
+// Keys that are missing are no missing object.
 absl::Status NoKeysError(std::string_view name, const absl::Status& error) {
-  return Reworded(error, Cat(name, ": ", ToStd(error.message())));
+  const std::string text = Cat(name, ": ", ToStd(error.message()));
+  return KindOf(error) == ErrorKind::kNotFound ? UnsupportedError(text) : Reworded(error, text);
 }
 
 }  // namespace
@@ -221,8 +226,8 @@ http::Call S3Store::CallOf(const std::shared_ptr<Going>& going) {
     SignRequest(self->client_.transport(), going->payload, {region, "s3", SigningTime(now)}, going->used, attempt);
     return absl::OkStatus();
   };
-  call.judge = [in_body = request.error_in_body](const http::Head& head, std::string_view body) {
-    return JudgeReply(head, body, in_body);
+  call.judge = [in_body = request.error_in_body, failures = 0](const http::Head& head, std::string_view body) mutable {
+    return JudgeReply(head, body, in_body, failures);
   };
   return call;
 }

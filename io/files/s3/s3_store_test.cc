@@ -175,7 +175,7 @@ TEST(S3Store, SaysWhyThereAreNoCredentials) {
                              .transport = &store.transport,
                              .credentials = kept});
   const auto reply = (*made)->Run(GetOf("b", "key"));
-  EXPECT_EQ(KindOf(reply.status()), ErrorKind::kNotFound);
+  EXPECT_EQ(KindOf(reply.status()), ErrorKind::kUnsupported);
   EXPECT_EQ(reply.status().message(), "s3://b/key: no credentials");
   EXPECT_EQ(store.transport.requests().size(), 0u);
 }

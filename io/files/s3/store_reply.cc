@@ -23,17 +23,17 @@ constexpr std::string_view kRenew =
     "the credentials have expired or are not good for this store; renew them (aws configure, aws sso login, or "
     "storage=)";
 
-// What the user has to change, by the store's code.
+// What the user has to change, by the store's code. A refusal is no missing object, whose reason is looked for.
 constexpr Advice kAdvice[] = {
     {ErrorKind::kNotFound, "NoSuchBucket", "there is no such bucket at this endpoint; check its name and the endpoint"},
     {ErrorKind::kNotFound, "NoSuchKey", "not found; check the path"},
-    {ErrorKind::kNotFound, "ExpiredToken", kRenew},
-    {ErrorKind::kNotFound, "InvalidToken", kRenew},
-    {ErrorKind::kNotFound, "InvalidAccessKeyId", kRenew},
-    {ErrorKind::kNotFound, "SignatureDoesNotMatch",
+    {ErrorKind::kUnsupported, "ExpiredToken", kRenew},
+    {ErrorKind::kUnsupported, "InvalidToken", kRenew},
+    {ErrorKind::kUnsupported, "InvalidAccessKeyId", kRenew},
+    {ErrorKind::kUnsupported, "SignatureDoesNotMatch",
      "the secret key is not that of the access key, or a proxy changes requests; check the credentials"},
-    {ErrorKind::kNotFound, "RequestTimeTooSkewed", "the clock of this machine is wrong; set it"},
-    {ErrorKind::kNotFound, "InvalidObjectState", "it is archived; restore it, or copy it to another storage class"},
+    {ErrorKind::kUnsupported, "RequestTimeTooSkewed", "the clock of this machine is wrong; set it"},
+    {ErrorKind::kUnsupported, "InvalidObjectState", "it is archived; restore it, or copy it to another storage class"},
     {ErrorKind::kUnsupported, "NotImplemented", "this store cannot do that"},
     {ErrorKind::kUnsupported, "EntityTooLarge", "it is larger than the store allows; write several files"},
 };
@@ -45,15 +45,17 @@ Advice AdviceOf(int status, std::string_view code, std::string_view wanted) {
   switch (status) {
     case 301:
     case 307:
-      return {
-          ErrorKind::kNotFound, {}, "the bucket is in another region or at another endpoint; set region or endpoint"};
+      return {ErrorKind::kUnsupported,
+              {},
+              "the bucket is in another region or at another endpoint; set region or endpoint"};
     case 401:
     case 403:
       if (wanted == "write" || wanted == "remove") {
-        return {
-            ErrorKind::kNotFound, {}, "the credentials may not write it; give them s3:PutObject and s3:DeleteObject"};
+        return {ErrorKind::kUnsupported,
+                {},
+                "the credentials may not write it; give them s3:PutObject and s3:DeleteObject"};
       }
-      return {ErrorKind::kNotFound,
+      return {ErrorKind::kUnsupported,
               {},
               "the credentials may not read it, or it is missing and they may not list the bucket; give them "
               "s3:GetObject and s3:ListBucket, or set anonymous for a public bucket"};

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "io/files/far_of.h"
 #include "io/formats/recordio/frame_chains.h"
 #include "io/formats/recordio/record_frame.h"
 
@@ -20,6 +21,8 @@ namespace {
 // many, as many at equal distances, but this many of each file.
 constexpr size_t kMostLookedUp = size_t{1} << 15;
 constexpr size_t kLeastLookedUp = 64;
+// Of each far file: one is a request. All are looked at again when they are read.
+constexpr size_t kFarLookedUp = 4;
 
 // Damaged records that are named one by one, of each file.
 constexpr int64_t kMostNamed = 1000;
@@ -82,8 +85,12 @@ size_t FindEqual(const std::vector<int64_t>& sorted) {
   return static_cast<size_t>(std::adjacent_find(sorted.begin(), sorted.end()) - sorted.begin());
 }
 
-// How many records of each of so many files are looked up.
-size_t LookedUpOf(size_t files) { return std::max(kLeastLookedUp, kMostLookedUp / files); }
+// How many records of each of these files are looked up.
+size_t LookedUpOf(const FileSystem& files, const std::vector<std::string>& paths) {
+  if (paths.empty()) return kLeastLookedUp;
+  if (FarOf(files, paths[0]) != nullptr) return kFarLookedUp;
+  return std::max(kLeastLookedUp, kMostLookedUp / paths.size());
+}
 
 // Whether the offsets, in order, are those of all records: each record ends where the next one begins. The last one and
 // those at equal distances before it are looked up, at most `looked_up`.
@@ -283,9 +290,9 @@ absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vect
                                         const std::vector<std::string>& indices, OnDamage on_damage,
                                         ChooseRecords choose) {
   RecordTable table;
+  const size_t looked_up = LookedUpOf(files, paths);
   for (size_t i = 0; i < paths.size(); ++i) {
-    HEADRACE_RETURN_IF_ERROR(
-        AddFromIndex(files, paths[i], indices[i], on_damage, LookedUpOf(paths.size()), choose, table));
+    HEADRACE_RETURN_IF_ERROR(AddFromIndex(files, paths[i], indices[i], on_damage, looked_up, choose, table));
   }
   return table;
 }
@@ -293,8 +300,9 @@ absl::StatusOr<RecordTable> ReadIndices(const FileSystem& files, const std::vect
 absl::StatusOr<RecordTable> BuildIndices(const FileSystem& files, const std::vector<std::string>& paths,
                                          OnDamage on_damage, ChooseRecords choose, bool writes) {
   RecordTable table;
+  const size_t looked_up = LookedUpOf(files, paths);
   for (const std::string& path : paths) {
-    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, LookedUpOf(paths.size()), choose, writes, table));
+    HEADRACE_RETURN_IF_ERROR(AddBuilt(files, path, on_damage, looked_up, choose, writes, table));
   }
   return table;
 }

@@ -9,12 +9,13 @@ from headrace import _engine
 from headrace._arguments.doubts import warn_once
 from headrace._datasets.base import ordered
 from headrace._datasets.class_names import has_class_folders
+from headrace._files.places import is_far
 from headrace.errors import Error
 
 if TYPE_CHECKING:
     from headrace._datasets.runs import Runs
 
-__all__ = ["warn_of_data"]
+__all__ = ["warn_of_data", "warn_of_far_rows"]
 
 # The default of ImageFolder, and what Decode reads besides.
 _DEFAULT = (".jpg", ".jpeg", ".png")
@@ -32,6 +33,33 @@ def warn_of_data(dataset: Runs, epoch: int) -> None:
             _warn_of_lengths(each, epoch)
         elif has_class_folders(each._node):
             _warn_of_endings(each)
+
+
+def warn_of_far_rows(dataset: Runs, ranks: int) -> None:
+    """Warns once for each line of a source whose far files each rank reads and pays for."""
+    if ranks < 2:
+        return
+    for each in ordered(dataset)[1]:
+        attributes = each._node.attributes
+        if not _deals_rows(attributes) or not any(map(is_far, _named_files(attributes))):
+            continue
+        warn_once(
+            f"{each._node.op}: each of the {ranks} ranks reads all bytes of the far files and keeps its rows; with "
+            'sharding="splits" a rank reads its own bytes alone',
+            each._location,
+        )
+
+
+def _deals_rows(attributes: Any) -> bool:
+    """Of a source that reads in splits."""
+    if "sharding" not in attributes or attributes.get("index") is not None:
+        return False
+    return attributes["sharding"] == "rows" or (attributes["sharding"] is None and not attributes.get("shuffle"))
+
+
+def _named_files(attributes: Any) -> list[str | bytes]:
+    named = attributes.get("patterns") or attributes.get("paths") or ()
+    return [named] if isinstance(named, str | bytes) else [each for each in named if isinstance(each, str | bytes)]
 
 
 def _warn_of_lengths(zipped: Any, epoch: int) -> None:

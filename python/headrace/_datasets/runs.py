@@ -17,7 +17,7 @@ from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.source_location import users_location
 from headrace._datasets.base import Base
 from headrace._datasets.overlapping_parts import note_run
-from headrace._datasets.run_doubts import warn_of_data
+from headrace._datasets.run_doubts import warn_of_data, warn_of_far_rows
 from headrace._graph import parameters
 from headrace._graph.reference import Binding
 from headrace._runs.error_policy import ErrorPolicy
@@ -89,7 +89,7 @@ class Runs(Base):
         self._parked_storage = storage
         _ask(engine, epoch)
         note_run(self, epoch)
-        self._warn_of_data(epoch)
+        self._warn_of_data(epoch, self._options["shard"])
         # A profile is written when its engine ends.
         on_end = self._park if files is None else stop
         return self._running(engine, self._options, files, self._move_past, on_end)
@@ -151,7 +151,8 @@ class Runs(Base):
             return self._from_batch(start, self.epoch if epoch is None else epoch, state, chosen)
         return self._iterate(epoch, state, chosen, given)
 
-    def _warn_of_data(self, epoch: int) -> None:
+    def _warn_of_data(self, epoch: int, shard: tuple[int, int] | None) -> None:
+        warn_of_far_rows(self, (shard or (0, 1))[1])
         # At the first run, as the data are seldom others at the next.
         if not self._data_seen:
             self._data_seen = True
@@ -209,7 +210,7 @@ class Runs(Base):
                 stop(engine)
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             _ask(engine, engine.epoch)
-        self._warn_of_data(engine.epoch)
+        self._warn_of_data(engine.epoch, chosen["shard"])
         if state is not None and given is not None:
             self._epoch = engine.epoch + 1
         note_run(self, engine.epoch)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -20,6 +21,8 @@ constexpr size_t kLargeBody = 1 << 20;
 // More than any server sends; a head without end would take memory.
 constexpr size_t kMostHead = 256 * 1024;
 constexpr size_t kMostHeaders = 500;
+constexpr int64_t kIdleMillisecond = 1'000'000;
+constexpr int64_t kNoLimitOfTime = std::numeric_limits<int64_t>::max();
 // Known addresses stay in use until the transport resolves the host anew.
 constexpr long kKeepAddresses = -1;
 constexpr long kFreshAddresses = 10;
@@ -58,6 +61,12 @@ CurlRequest::CurlRequest(Transport::Id id, Request request, std::shared_ptr<Rece
   for (const std::string_view part : request_.body) body_bytes_ += static_cast<int64_t>(part.size());
 }
 
+int64_t CurlRequest::IdleLeft(int64_t now_ns) const {
+  if (request_.reach.idle_ms <= 0) return kNoLimitOfTime;
+  const int64_t most = request_.reach.idle_ms * kIdleMillisecond;
+  return last_byte_ns_ == 0 ? most : last_byte_ns_ + most - now_ns;
+}
+
 CurlRequest::~CurlRequest() { curl_slist_free_all(headers_); }
 
 bool CurlRequest::SetUp(CURL* handle, bool resolves) {
@@ -77,10 +86,6 @@ void CurlRequest::SetUpReach(bool resolves) {
   curl_easy_setopt(handle_, CURLOPT_DNS_CACHE_TIMEOUT, resolves ? kFreshAddresses : kKeepAddresses);
   curl_easy_setopt(handle_, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
   curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(reach.connect_ms));
-  if (reach.idle_ms > 0) {
-    curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(handle_, CURLOPT_LOW_SPEED_TIME, static_cast<long>((reach.idle_ms + 999) / 1000));
-  }
   if (request_.deadline_ms > 0) curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(request_.deadline_ms));
   curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -152,6 +157,7 @@ bool CurlRequest::SetUpBody() {
 int CurlRequest::Reached(void* self, char* /*remote*/, char* /*local*/, int /*remote_port*/, int /*local_port*/) {
   auto* const request = static_cast<CurlRequest*>(self);
   request->connected_ = true;
+  request->last_byte_ns_ = SteadyNs();
   request->reached_();
   return request->cancelled_ ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
@@ -169,8 +175,9 @@ size_t CurlRequest::TakeHeader(char* line, size_t /*one*/, size_t bytes, void* s
 
 size_t CurlRequest::OnLine(std::string_view line) {
   if (cancelled_) return 0;
+  last_byte_ns_ = SteadyNs();
   if (head_given_) return line.size();  // after the body
-  if (first_byte_ns_ == 0) first_byte_ns_ = SteadyNs() - started_ns_;
+  if (first_byte_ns_ == 0) first_byte_ns_ = last_byte_ns_ - started_ns_;
   head_bytes_ += line.size();
   if (head_bytes_ > kMostHead || head_.headers.size() > kMostHeaders) {
     endless_head_ = true;
@@ -211,6 +218,7 @@ size_t CurlRequest::TakeBody(char* data, size_t /*one*/, size_t bytes, void* sel
 
 bool CurlRequest::OnPiece(std::string_view piece) {
   if (cancelled_ || !head_given_) return piece.empty();
+  last_byte_ns_ = SteadyNs();
   if (target_ != nullptr) {
     if (piece.size() > target_bytes_ - static_cast<size_t>(received_)) {
       too_long_ = true;
@@ -241,6 +249,7 @@ size_t CurlRequest::GiveBody(char* data, size_t one, size_t bytes, void* self) {
     request->sent_bytes_ = 0;
   }
   request->sent_ += static_cast<int64_t>(given);
+  request->last_byte_ns_ = SteadyNs();
   return given;
 }
 
@@ -302,6 +311,7 @@ Fault CurlRequest::FaultOf(CURLcode code) const {
 Outcome CurlRequest::End(CURLcode code) {
   std::string_view reason = reason_.data();
   if (reason.empty() && code != CURLE_OK) reason = curl_easy_strerror(code);
+  if (code == CURLE_URL_MALFORMAT) reason = "its address is not a URL";
   if (endless_head_) reason = "the head of the reply does not end";
   if (no_memory_) reason = "no memory for the reply";
   Outcome outcome = EndWith(FaultOf(code), reason);

@@ -35,6 +35,9 @@ class CurlRequest {
   // From now on nothing more is given to the receiver but the end.
   void Cancel() { cancelled_ = true; }
   bool cancelled() const { return cancelled_; }
+  // How long it may still be without a byte; below 0: it is over. Before there is a connection, libcurl's own limit
+  // counts.
+  int64_t IdleLeft(int64_t now_ns) const;
 
   Outcome End(CURLcode code);
   Outcome EndWith(Fault fault, std::string_view reason);
@@ -77,6 +80,7 @@ class CurlRequest {
   size_t sent_bytes_ = 0;  // of that part
   int64_t sent_ = 0;
   int64_t first_byte_ns_ = 0;
+  int64_t last_byte_ns_ = 0;  // of the clock, in either direction; 0: there is no connection yet
   bool cancelled_ = false;
   bool stopped_ = false;  // the receiver wants no more
   bool too_long_ = false;

@@ -22,6 +22,9 @@ namespace headrace::http {
 namespace {
 
 constexpr int64_t kMillisecond = 1'000'000;
+// Between two looks for requests without a byte.
+constexpr int64_t kLeastWatch = 10 * kMillisecond;
+constexpr int64_t kMostWatch = 1000 * kMillisecond;
 constexpr long kMostKept = 1024;  // connections
 constexpr size_t kMostHandles = 64;
 constexpr size_t kMostHosts = 1024;
@@ -280,7 +283,11 @@ void CurlTransport::OnEnded(Id id, const std::string& host, Fault fault) {
 void CurlTransport::Launch(CurlRequest& request, bool resolves) {
   const Id id = request.id();
   CURL* const handle = request.cancelled() ? nullptr : TakeHandle();
-  if (handle != nullptr && request.SetUp(handle, resolves) && curl_multi_add_handle(multi_, handle) == CURLM_OK) return;
+  if (handle != nullptr && request.SetUp(handle, resolves) && curl_multi_add_handle(multi_, handle) == CURLM_OK) {
+    if (!watches_idle_) After(kLeastWatch, [this] { EndIdle(); });
+    watches_idle_ = true;
+    return;
+  }
   // After the caller, which may hold on to what the end changes.
   Post([this, id] {
     const auto found = requests_.find(id);
@@ -288,6 +295,27 @@ void CurlTransport::Launch(CurlRequest& request, bool resolves) {
     const Fault fault = found->second->cancelled() ? Fault::kCancelled : Fault::kOther;
     End(id, found->second->EndWith(fault, "the request cannot be made"));
   });
+}
+
+// libcurl's own limit is of a speed, which it averages over five seconds.
+void CurlTransport::EndIdle() {
+  const int64_t now = SteadyNs();
+  int64_t next = kMostWatch;
+  std::vector<Id> idle;
+  for (const auto& [id, request] : requests_) {
+    const int64_t left = request->IdleLeft(now);
+    if (left <= 0) {
+      idle.push_back(id);
+    } else {
+      next = std::min(next, left);
+    }
+  }
+  for (const Id id : idle) {
+    const auto found = requests_.find(id);
+    if (found != requests_.end()) End(id, found->second->EndWith(Fault::kTimedOut, "no byte came for too long"));
+  }
+  watches_idle_ = !requests_.empty();
+  if (watches_idle_) After(std::max(next, kLeastWatch), [this] { EndIdle(); });
 }
 
 void CurlTransport::Cancel(Id id) {

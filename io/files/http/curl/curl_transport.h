@@ -65,6 +65,8 @@ class CurlTransport : public Transport {
 
   void Admit(std::unique_ptr<CurlRequest> request);
   void Launch(CurlRequest& request, bool resolves);
+  // Ends the requests that are without a byte for too long, and looks again as long as there are any.
+  void EndIdle();
   void FindAddresses(Addresses& addresses);
   void OnReached(Id id, const std::string& host);
   void OnEnded(Id id, const std::string& host, Fault fault);
@@ -90,6 +92,7 @@ class CurlTransport : public Transport {
   std::map<Id, std::unique_ptr<CurlRequest>> requests_;
   std::map<std::string, Addresses> addresses_;
   std::vector<CURL*> handles_;  // free
+  bool watches_idle_ = false;
 };
 
 }  // namespace headrace::http
