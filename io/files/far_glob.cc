@@ -107,7 +107,7 @@ class PartMatcher {
 
 absl::Status TakeFarFile(const FileSystem& store, const std::string& path, PathArena& found) {
   const absl::StatusOr<FileStat> stat = store.Stat(path);
-  if (!stat.ok()) return KindOf(stat.status()) == ErrorKind::kNotFound ? MissingPathError(store, path) : stat.status();
+  if (!stat.ok()) return IsPlainlyMissing(stat.status()) ? MissingPathError(store, path) : stat.status();
   if (stat->type == EntryType::kFolder) {
     return NotFoundError(path, " is a folder, not a file: write ", JoinPath(path, "*"), " for the files in it, or ",
                          JoinPath(path, "**"), " for those in its folders, too");
@@ -156,6 +156,13 @@ absl::Status MatchListed(const FileSystem& store, const std::string& folder, std
 
 }  // namespace
 
+bool IsPlainlyMissing(const absl::Status& status) {
+  if (KindOf(status) != ErrorKind::kNotFound) return false;
+  // The second are words of S3, whose replies have more to say.
+  const std::string_view message(status.message().data(), status.message().size());
+  return message.ends_with(": not found") || message.find(": not found; check the path (") != std::string_view::npos;
+}
+
 bool HasWildcards(std::string_view pattern) {
   std::string literal;
   return FirstWildcard(pattern, literal) != std::string_view::npos;
@@ -180,7 +187,7 @@ absl::Status FarGlob(const FileSystem& store, const std::string& pattern, PathAr
   HEADRACE_RETURN_IF_ERROR(CheckFarParts(pattern, matcher, parts));
   FarMatches matches;
   const absl::Status listed = MatchListed(store, folder, below, matcher, matches);
-  const bool missing = matches.listed == 0 && (listed.ok() || KindOf(listed) == ErrorKind::kNotFound);
+  const bool missing = matches.listed == 0 && (listed.ok() || IsPlainlyMissing(listed));
   if (missing) return MissingPathError(store, folder);
   HEADRACE_RETURN_IF_ERROR(listed);
   if (matches.itself) {

@@ -23,9 +23,9 @@ std::vector<std::string> Texts(const PathArena& paths) {
 }
 
 constexpr std::string_view kTreeNames[] = {"1.jpg",        "2.jpg",     ".hidden.jpg",   "a/1.jpg",    "a/b/2.jpg",
-                                       "a/b/c/3.jpg",  "a/b/c.jpg", "a/.git/4.jpg",  "a-b/5.jpg",  "a0/6.png",
-                                       "x[1]/7.jpg",   "x1/8.jpg",  "d/d/d/d/9.jpg", "d/d/10.jpg", "z/.k/11.jpg",
-                                       "\xc3\xa9.jpg", "q?.jpg",    "star*.jpg",     "a/b.jpg/c",  "e;f.jpg"};
+                                           "a/b/c/3.jpg",  "a/b/c.jpg", "a/.git/4.jpg",  "a-b/5.jpg",  "a0/6.png",
+                                           "x[1]/7.jpg",   "x1/8.jpg",  "d/d/d/d/9.jpg", "d/d/10.jpg", "z/.k/11.jpg",
+                                           "\xc3\xa9.jpg", "q?.jpg",    "star*.jpg",     "a/b.jpg/c",  "e;f.jpg"};
 
 // Every pattern matches what it matches on a disk, in the same order.
 TEST(FarGlob, MatchesAsOnADisk) {
@@ -109,6 +109,27 @@ TEST(FarGlob, LeavesOtherErrorsAsTheyAre) {
   EXPECT_THAT(std::string(Glob(store, {"mem://b/a/c"}).status().message()), HasSubstr("the key is refused"));
 }
 
+// Refused keys are of the same kind as missing files, and are to be mended elsewhere.
+TEST(FarGlob, KeepsTheReasonWhyAStoreRefuses) {
+  MemoryStore store;
+  store.set_before([](const MemoryStore::Request& request) {
+    return NotFoundError(request.path, ": the keys are of another store");
+  });
+  for (const std::string pattern : {"mem://b/c/*", "mem://b/c/**/*.jpg", "mem://b/c"}) {
+    const absl::Status status = Glob(store, {pattern}).status();
+    EXPECT_EQ(status.message(), "mem://b/c: the keys are of another store") << pattern;
+  }
+}
+
+TEST(FarGlob, SaysWhyTheFolderOfAMissingFileCannotBeAskedFor) {
+  MemoryStore store;
+  store.set_before([](const MemoryStore::Request& request) {
+    return request.path == "mem://b/c" ? NotFoundError("mem://b/c: may not be listed") : absl::OkStatus();
+  });
+  EXPECT_EQ(Glob(store, {"mem://b/c/1"}).status().message(),
+            "mem://b/c/1: not found; of its folder the store says: mem://b/c: may not be listed");
+}
+
 TEST(FarGlob, TakesNoPartOfAListingThatFailed) {
   MemoryStore store({.page = 2});
   for (const std::string name : {"1", "2", "3"}) store.Put(Cat("mem://b/a/", name), "x");
@@ -119,7 +140,7 @@ TEST(FarGlob, TakesNoPartOfAListingThatFailed) {
   EXPECT_THAT(std::string(Glob(store, {"mem://b/a/**"}).status().message()), HasSubstr("the folder went away"));
   store.set_before([](const MemoryStore::Request& request) {
     const bool lists = request.kind == Kind::kTreePage && request.path == "mem://b/c";
-    return lists ? NotFoundError("no such folder") : absl::OkStatus();
+    return lists ? NotFoundError("mem://b/c: not found") : absl::OkStatus();
   });
   EXPECT_THAT(std::string(Glob(store, {"mem://b/c/**"}).status().message()), HasSubstr("did you mean mem://b/a?"));
 }

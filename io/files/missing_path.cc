@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/far_glob.h"
 #include "io/files/file_system.h"
 
 namespace headrace {
@@ -86,12 +87,25 @@ absl::Status MissingFarPathError(const FileSystem& store, std::string_view path)
   const absl::StatusOr<FileStat> stat = store.Stat(folder);
   // A store that refuses has said why.
   if (!stat.ok() && KindOf(stat.status()) != ErrorKind::kNotFound) return stat.status();
-  if (!stat.ok()) return NotFoundError(path, ": not found, and nothing is below ", folder, "; check the path");
+  if (IsPlainlyMissing(stat.status())) {
+    return NotFoundError(path, ": not found, and nothing is below ", folder, "; check the path");
+  }
+  if (!stat.ok()) return NotFoundError(path, ": not found; of its folder the store says: ", stat.status().message());
   const std::string_view name = LastPart(path);
   if (const auto nearest = NearestName(store, folder, name, kMostFarCompared)) {
     return NotFoundError(path, ": not found; did you mean ", JoinPath(folder, *nearest), "?");
   }
   return NotFoundError(path, ": not found; the folder ", folder, " is there, but has no '", name, "'; check the path");
+}
+
+// "s3://bucket/a" of "s3:/bucket/a"; "" where it is not the URL of a store.
+std::string UrlOfMergedSlashes(const FileSystem& all, std::string_view path) {
+  const size_t colon = path.find(':');
+  const std::string_view rest = colon == std::string_view::npos ? "" : path.substr(colon + 1);
+  if (!rest.starts_with('/') || rest.starts_with("//")) return "";
+  const std::string url = Cat(path.substr(0, colon), ":/", rest);
+  const absl::StatusOr<FileSystem::Located> located = all.Locate(url);
+  return located.ok() && located->files->far() != nullptr ? url : "";
 }
 
 }  // namespace
@@ -116,7 +130,9 @@ absl::Status MissingPathError(const FileSystem& all, const std::string& named) {
   } else {
     Append(text, "the folder ", parent, " is there, but has no '", LastPart(missing), "'");
   }
-  if (path.front() == '~') {
+  if (const std::string url = UrlOfMergedSlashes(all, path); !url.empty()) {
+    Append(text, "; write \"", url, "\" as a text, as pathlib makes one slash of two");
+  } else if (path.front() == '~') {
     Append(text, "; write os.path.expanduser(\"", path, "\"), as only a shell reads ~ as the home folder");
   } else if (const auto nearest = NearestName(files, where, LastPart(missing), kMostNamesCompared)) {
     Append(text, "; did you mean ", parent.empty() ? *nearest : JoinPath(parent, *nearest), "?");

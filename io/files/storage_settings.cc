@@ -162,7 +162,12 @@ std::vector<std::pair<std::string, StorageValue>> GivenSettings(const StorageSet
 absl::Status CheckStorageBeginning(std::string_view of) {
   const std::string whole = of.find(':') == std::string_view::npos ? Cat(of, "://") : std::string(of);
   const std::string_view root = RootOf(whole);
-  if (root.ends_with("://") && !root.starts_with("file:")) return absl::OkStatus();
+  if (root.ends_with("://") && !root.starts_with("file:")) {
+    const std::string lower = absl::AsciiStrToLower(ToAbsl(root));
+    if (lower == root) return absl::OkStatus();
+    return GraphError("storage= is keyed by a scheme as paths have it, in lower case: write ",
+                      lower.substr(0, lower.size() - 3), " for \"", root.substr(0, root.size() - 3), "\"");
+  }
   return GraphError(
       "storage= is keyed by a scheme of far files, such as \"s3\", or the beginning of a URL, such as "
       "\"s3://bucket/\", not by \"",

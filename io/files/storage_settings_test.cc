@@ -141,6 +141,11 @@ TEST(StorageTable, IsKeyedBySchemesAndUrls) {
   for (const std::string_view of : {"", "/photos", "file", "file:///a", "bucket/key", "3s", "s3:", "s3:/b"}) {
     EXPECT_EQ(KindOf(CheckStorageBeginning(of)), ErrorKind::kGraph) << of;
   }
+  // No path would find them.
+  for (const std::string_view of : {"S3", "S3://Bucket/"}) {
+    EXPECT_THAT(CheckStorageBeginning(of).message(), HasSubstr("write s3 for \"S3\"")) << of;
+  }
+  EXPECT_TRUE(CheckStorageBeginning("s3://Bucket/").ok());
 }
 
 TEST(StorageScope, HoldsForItsThreadUntilItEnds) {

@@ -15,6 +15,7 @@
 #include "core/interrupt.h"
 #include "core/row_id.h"
 #include "io/files/far_files.h"
+#include "io/files/far_glob.h"
 #include "io/files/followed_links.h"
 
 namespace headrace {
@@ -359,7 +360,7 @@ absl::StatusOr<FoundImages> ListFarFolder(const FileSystem& store, const std::st
   FarTree tree;
   const absl::Status listed = ReadFarTree(store, folder, extensions, tree);
   const bool nothing = tree.entries.empty() && tree.by_class.empty();
-  if (nothing && (listed.ok() || KindOf(listed) == ErrorKind::kNotFound)) return MissingPathError(store, folder);
+  if (nothing && (listed.ok() || IsPlainlyMissing(listed))) return MissingPathError(store, folder);
   HEADRACE_RETURN_IF_ERROR(listed);
   for (const auto& [name, images] : tree.by_class) {
     tree.entries.emplace_back().name = name;

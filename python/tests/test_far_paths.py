@@ -252,6 +252,38 @@ def test_exceptions_have_kinds(exception: Exception, kind: type[hr.Error], text:
         list(hr.Files(f"{SCHEME}://bucket/*.jpg"))
 
 
+def test_a_listing_that_is_refused_is_not_a_missing_folder(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put("bucket/cat/1.jpg", b"bytes")
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError("no")
+
+    for method in ("ls", "find"):
+        monkeypatch.setattr(store, method, refuse)
+    for make in (
+        lambda: hr.Files(f"{SCHEME}://bucket/cat/*.jpg"),
+        lambda: hr.Files(f"{SCHEME}://bucket/**/*.jpg"),
+        lambda: hr.ImageFolder(f"{SCHEME}://bucket"),
+    ):
+        with pytest.raises(NotFoundError, match="no permission") as raised:
+            list(make())
+        assert isinstance(raised.value.__cause__, PermissionError)
+
+
+def test_a_file_that_may_not_be_looked_at_is_not_missing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put("bucket/1.parquet", b"bytes")
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError("no")
+
+    monkeypatch.setattr(store, "info", refuse)
+    with pytest.raises(NotFoundError, match="open: .*no permission"):
+        hr.open(f"{SCHEME}://bucket/1.parquet")
+    monkeypatch.undo()
+    with pytest.raises(NotFoundError, match="open: there is no"):
+        hr.open(f"{SCHEME}://bucket/2.parquet")
+
+
 def test_what_is_not_there_is_named(store: Store) -> None:
     store.put("bucket/1.jpg", b"bytes")
     with pytest.raises(NotFoundError, match=f"{SCHEME}://bucket"):
@@ -508,6 +540,7 @@ def test_what_must_be_local_says_so(store: Store, tmp_path: pathlib.Path) -> Non
         ("file", Store(), "files of this machine"),
         ("gs", object(), "without info, ls"),
         ("gs", "no such file system", "fsspec"),
+        ("gs", Store, r"the class Store; give an object of it, Store\(\)"),
     ],
 )
 def test_what_is_no_file_system_is_refused(scheme: Any, given: Any, text: str) -> None:

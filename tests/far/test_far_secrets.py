@@ -1,9 +1,13 @@
 """Keys, tokens and addresses of stores are in no graph, state, profile, report, error or text of an object."""
 
+import contextlib
 import logging
+import os
 import pathlib
 import pickle
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -105,6 +109,49 @@ def test_bad_settings_are_errors_without_their_values(settings: dict[str, object
     with pytest.raises((hr.Error, TypeError, ValueError)) as raised, hr.storage({"s3": settings}):
         list(hr.Files(["s3://data/a"]))
     check_nothing_shown(str(raised.value) + repr(raised.value))
+
+
+def held_in_frames(error: BaseException | None) -> str:
+    """What tools that print frames with their variables show of Headrace's frames."""
+    shown = ""
+    while error is not None:
+        trace = error.__traceback__
+        while trace is not None:
+            frame = trace.tb_frame
+            if f"{os.sep}headrace{os.sep}" in frame.f_code.co_filename:
+                for value in frame.f_locals.values():
+                    # Of what is being made there may be no text yet.
+                    with contextlib.suppress(AttributeError):
+                        shown += repr(value)
+            trace = trace.tb_next
+        error = error.__cause__ or error.__context__
+    return shown
+
+
+def test_frames_of_errors_hold_no_settings(s3: Store, guarded: dict[str, dict[str, object]]) -> None:
+    missing = hr.Files(s3.url("none/*.bin"))
+    wrong = {"s3": guarded["s3"] | {"timeout": "soon"}}
+    flat: Any = {"s3": SECRET}
+    workers: Any = "many"
+    unknown: Any = {"worker": 1}
+    calls: list[Callable[[], object]] = [
+        lambda: list(missing.iterate(storage=guarded)),
+        lambda: list(missing.options(storage=guarded)),
+        lambda: missing.iterate(storage=guarded, workers=workers),
+        lambda: missing.iterate(storage=guarded, **unknown),
+        lambda: missing.iterate(storage=wrong),
+        lambda: missing.options(storage=flat),
+        lambda: list(hr.Files(s3.url("none/*.bin"), storage=guarded)),
+        lambda: hr.Files(s3.url("none/*.bin"), storage=wrong),
+        lambda: hr.open(s3.url("none.bin"), storage=guarded),
+        lambda: hr.open(s3.url("none.bin"), storage=wrong),
+        lambda: hr.storage(wrong),
+        lambda: hr.storage({"s3": {"secret_key": [SECRET]}}),
+    ]
+    for number, call in enumerate(calls):
+        with pytest.raises((hr.Error, TypeError)) as raised:
+            call()
+        assert SECRET not in held_in_frames(raised.value), number
 
 
 def test_settings_show_nothing_of_themselves(guarded: dict[str, dict[str, object]]) -> None:

@@ -46,8 +46,10 @@ absl::StatusOr<HdfsUrl> ParseHdfsUrl(std::string_view url) {
   std::string_view rest = url.substr(colon + 3);
   const size_t slash = std::min(rest.find('/'), rest.size());
   parts.authority = std::string(rest.substr(0, slash));
-  if (parts.authority.find('@') != std::string::npos) {
-    return GraphError(url, ": a path does not name the user; give user by storage=, as {\"hdfs\": {\"user\": …}}");
+  if (const size_t at = parts.authority.rfind('@'); at != std::string::npos) {
+    // What stands before it may be a password.
+    return GraphError(parts.scheme, "://", parts.authority.substr(at + 1), rest.substr(slash),
+                      ": a path does not name the user; give user by storage=, as {\"hdfs\": {\"user\": …}}");
   }
   if (EncodedBut(parts.authority, "-._~:[]") != parts.authority) {
     return GraphError(url, ": this is not the name of a NameNode or of a nameservice: ", parts.authority);

@@ -21,6 +21,9 @@ TEST(HdfsUrl, RefusesUsersAndWrongNames) {
   for (const char* const url : {"hdfs://alice@namenode/a", "hdfs://name node/a", "hdfs://name?x/a"}) {
     EXPECT_EQ(KindOf(ParseHdfsUrl(url).status()), ErrorKind::kGraph) << url;
   }
+  const absl::Status user = ParseHdfsUrl("hdfs://alice:hidden@namenode/a").status();
+  EXPECT_EQ(user.message().find("hidden"), std::string::npos) << user;
+  EXPECT_NE(user.message().find("hdfs://namenode/a: "), std::string::npos) << user;
 }
 
 TEST(HdfsUrl, WritesWhatRequestsMayHold) {

@@ -20,6 +20,8 @@ namespace {
 constexpr size_t kMostOfPage = 4096;
 // Folders of each level that are asked for before their turn.
 constexpr int kFoldersAhead = 16;
+// As HDFS has it: a server that names a folder in each folder would be listed without end.
+constexpr size_t kMostLevels = 1000;
 
 FolderEntry EntryOf(HdfsStatus status, std::string name) {
   FolderEntry entry;
@@ -121,6 +123,7 @@ class TreeFolder {
   // Whether Next gives an entry without a further page: later names may stand before it otherwise.
   bool HasNext() const { return !waiting_.empty() && (ends_ || waiting_.begin()->first <= after_); }
   bool ended() const { return ends_ && waiting_.empty(); }
+  const std::string& name() const { return name_; }
 
   // Takes the first entry: a file into `page`, or else the folder.
   std::unique_ptr<TreeFolder> Next(std::vector<FolderEntry>& page) {
@@ -200,6 +203,10 @@ class HdfsTreePages : public FolderPages {
       } else if (folder.HasNext()) {
         std::unique_ptr<TreeFolder> below = folder.Next(page);
         if (below == nullptr) continue;
+        if (open_.size() > kMostLevels) {
+          return DataError(below->name(), ": it is ", open_.size(), " levels deep, and a path of HDFS has at most ",
+                           kMostLevels, "; check that endpoint is a NameNode or HttpFS");
+        }
         HEADRACE_RETURN_IF_ERROR(below->Take());
         open_.push_back(std::move(below));
       } else {

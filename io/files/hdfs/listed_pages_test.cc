@@ -110,6 +110,23 @@ TEST(ListedPages, PassOverAFolderThatIsRemovedMeanwhileAndNoOther) {
   EXPECT_EQ(KindOf((*pages)->Next().status()), ErrorKind::kNotFound);
 }
 
+TEST(ListedPages, RefuseATreeWithoutEnd) {
+  ServedCluster served;
+  served.cluster.MakeFolder("/f");
+  served.cluster.set_rule([](const http::FakeRequest&) -> std::optional<http::FakeReply> {
+    http::FakeReply reply;
+    reply.body =
+        "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[{\"pathSuffix\":\"a\",\"type\":"
+        "\"DIRECTORY\",\"length\":0}]}},\"remainingEntries\":0}}";
+    return reply;
+  });
+  const auto pages = served.files.ListTree("hdfs://nn/f");
+  ASSERT_TRUE(pages.ok()) << pages.status();
+  const absl::Status status = (*pages)->Next().status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kData) << status;
+  EXPECT_LT(served.transport.requests().size(), 1100u);
+}
+
 TEST(ListedPages, RefuseAListingThatDoesNotGoOn) {
   ServedCluster served;
   served.cluster.Put("/f/a", "x");

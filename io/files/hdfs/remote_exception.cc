@@ -12,6 +12,7 @@ namespace {
 using ExceptionJson = nlohmann::json;
 
 constexpr size_t kMostMessageBytes = 300;
+constexpr std::string_view kTokenInRequest = "delegation=";
 constexpr size_t kMostExceptionBytes = size_t{1} << 20;
 constexpr int kMostExceptionDepth = 4;
 
@@ -39,7 +40,8 @@ RemoteException ParseRemoteException(std::string_view body) {
   if (inner == parsed.end() || !inner->is_object()) return exception;
   exception.name = TextIn(*inner, "exception");
   std::string message = TextIn(*inner, "message");
-  message.resize(std::min({message.size(), message.find('\n'), kMostMessageBytes}));
+  // A gateway may repeat the request, which has the token in it.
+  message.resize(std::min({message.size(), message.find('\n'), message.find(kTokenInRequest), kMostMessageBytes}));
   exception.message = std::move(message);
   return exception;
 }

@@ -22,6 +22,11 @@ TEST(RemoteException, IsReadFromJson) {
   EXPECT_TRUE(ParseRemoteException(std::string(100000, '[')).empty());
 }
 
+TEST(RemoteException, LeavesOutATokenThatTheServerRepeats) {
+  const RemoteException said = Said("IOException", "no route for /webhdfs/v1/a?op=OPEN&delegation=hidden");
+  EXPECT_EQ(said.message, "no route for /webhdfs/v1/a?op=OPEN&");
+}
+
 TEST(RemoteException, SaysWhatFollows) {
   EXPECT_EQ(FaultOf(200, {}), RemoteFault::kNone);
   EXPECT_EQ(FaultOf(404, Said("FileNotFoundException", "x")), RemoteFault::kMissing);

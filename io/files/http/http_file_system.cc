@@ -68,6 +68,15 @@ absl::StatusOr<FileStat> HttpFileSystem::Stat(const std::string& path) const {
   return stat;
 }
 
+absl::StatusOr<FileSystem::Located> HttpFileSystem::Locate(const std::string& path) const {
+  const size_t host = RootOf(path).size();
+  const std::string_view authority = std::string_view(path).substr(host, path.find_first_of("/?#", host) - host);
+  if (authority.find('@') == std::string_view::npos) return Located{this, path};
+  return GraphError(ShownUrl(path),
+                    ": a path is kept and shown, so it has no name and password; give access_key and secret_key, or "
+                    "token, by storage=, as {\"https://host/\": {\"access_key\": …, \"secret_key\": …}}");
+}
+
 absl::StatusOr<std::unique_ptr<FolderPages>> HttpFileSystem::ListPages(const std::string& folder,
                                                                        bool /*sizes*/) const {
   return ListTree(folder);

@@ -28,6 +28,8 @@ class HttpFileSystem : public FileSystem, public FarFiles {
                                                                const ListedFile& listed) const override;
   void StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const override;
   absl::StatusOr<FileStat> Stat(const std::string& path) const override;
+  // kGraph: the URL has a user's name or password in it, which is not shown.
+  absl::StatusOr<Located> Locate(const std::string& path) const override;
   // kUnsupported: a host of HTTP has no listings.
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override;
   const FarFiles* far() const override { return this; }

@@ -251,6 +251,20 @@ TEST(HttpFileSystem, ACodedFormIsRefused) {
   EXPECT_THAT(served.Text("http://h/a"), HasSubstr("coded form"));
 }
 
+TEST(HttpFileSystem, PasswordsInUrlsAreErrorsThatDoNotShowThem) {
+  const Served served = ServedFile("x", "\"1\"");
+  for (const std::string url :
+       {"https://alice:hidden@h/a", "https://hidden@h", "https://a:hidden@@h?b", "http://:hidden@h#c"}) {
+    const absl::StatusOr<FileSystem::Located> located = served.files.Locate(url);
+    ASSERT_EQ(KindOf(located.status()), ErrorKind::kGraph) << url;
+    EXPECT_THAT(std::string(located.status().message()), HasSubstr("by storage="));
+    EXPECT_EQ(located.status().message().find("hidden"), std::string::npos) << located.status();
+  }
+  for (const std::string url : {"https://h/@a", "https://h/a?b=c@d", "https://h#@"}) {
+    EXPECT_TRUE(served.files.Locate(url).ok()) << url;
+  }
+}
+
 TEST(HttpFileSystem, HasNoListings) {
   const Served served = ServedFile("", "");
   EXPECT_EQ(KindOf(served.files.ListPages("https://h/a/", true).status()), ErrorKind::kUnsupported);

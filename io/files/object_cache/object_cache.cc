@@ -153,6 +153,11 @@ std::shared_ptr<const ObjectCache::File> ObjectCache::OpenKnown(const std::strin
   return std::make_shared<const File>(this, Object{path, listed.size, listed.version}, listed);
 }
 
+absl::StatusOr<FileSystem::Located> ObjectCache::Locate(const std::string& path) const {
+  HEADRACE_RETURN_IF_ERROR(far_->Locate(path).status());
+  return Located{this, path};
+}
+
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> ObjectCache::Open(const std::string& path) const {
   const ListedFile asked = Ask(path);
   if (IsKnown(asked)) return OpenKnown(path, asked);

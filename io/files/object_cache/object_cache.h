@@ -38,6 +38,8 @@ class ObjectCache : public FileSystem, public FarFiles {
                                                                const ListedFile& listed) const override;
   void StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const override;
   absl::StatusOr<FileStat> Stat(const std::string& path) const override { return far_->Stat(path); }
+  // What the store refuses to find is refused here.
+  absl::StatusOr<Located> Locate(const std::string& path) const override;
   absl::StatusOr<std::unique_ptr<FolderPages>> ListPages(const std::string& folder, bool sizes) const override {
     return far_->ListPages(folder, sizes);
   }

@@ -54,7 +54,7 @@ struct MemoryStore::State {
   absl::StatusOr<Object> Find(const std::string& path) const {
     const std::lock_guard<std::mutex> lock(mutex);
     const auto found = objects.find(path);
-    if (found == objects.end()) return NotFoundError(path, " is not in the store");
+    if (found == objects.end()) return NotFoundError(path, ": not found");
     return found->second;
   }
 
@@ -400,7 +400,7 @@ absl::StatusOr<FileStat> MemoryStore::Stat(const std::string& path) const {
   const std::lock_guard<std::mutex> lock(state_->mutex);
   const auto below = state_->objects.lower_bound(beginning);
   if (below == state_->objects.end() || !below->first.starts_with(beginning)) {
-    return NotFoundError(path, " is not in the store");
+    return NotFoundError(path, ": not found");
   }
   stat.type = EntryType::kFolder;
   return stat;

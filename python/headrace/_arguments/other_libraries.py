@@ -2,9 +2,10 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
+from headrace._arguments.storage import guarded
 from headrace._arguments.suggestions import did_you_mean
 from headrace.errors import GraphError
 
@@ -249,6 +250,8 @@ def _advised(method: Callable[..., Any], shown: str) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def call(*args: Any, **given: Any) -> Any:
+        if isinstance(given.get("storage"), Mapping):
+            given["storage"] = guarded(given.pop("storage"), shown)
         if by_value is not None:
             _check_value(shown, known, by_value, args, given)
         for name in given:

@@ -11,11 +11,28 @@ from headrace import _engine
 from headrace._arguments.options import memory_bytes
 from headrace.errors import GraphError
 
-__all__ = ["Storage", "shown_storage", "storage", "storage_table", "within"]
+__all__ = ["GuardedStorage", "Storage", "guarded", "shown_storage", "storage", "storage_table", "within"]
 
-Storage = Mapping[str, Mapping[str, Any]]
+
+class GuardedStorage:
+    """Settings that were checked, and how they are shown. Frames of a traceback, which some tools print with all that they
+    hold, have it in place of what was given."""
+
+    __slots__ = ("shown", "table")
+
+    def __init__(self, table: _engine.StorageTable, shown: str) -> None:
+        self.table = table
+        self.shown = shown
+
+    def __repr__(self) -> str:
+        return self.shown
+
+
+Storage = Mapping[str, Mapping[str, Any]] | GuardedStorage
 
 _EXAMPLE = '{"s3": {"endpoint": "https://minio.lan:9000"}}'
+# Paths of this machine.
+_LOCAL = ("ca_file", "object_cache")
 _URL_EXAMPLE = '"s3" or "s3://bucket/"'
 
 
@@ -36,7 +53,15 @@ def storage(settings: Storage) -> contextlib.AbstractContextManager[None]:
             connections, user, object_cache (a folder of this machine) and object_cache_bytes. What is not given the store
             finds by its own rules, such as the variables AWS_*.
     """
-    return within(storage_table(settings, "storage"))
+    try:
+        table = storage_table(settings, "storage")
+    except GraphError as error:
+        said = str(error)
+    else:
+        return within(table)
+    # The frames of this error hold no settings.
+    del settings
+    raise GraphError(said)
 
 
 @contextlib.contextmanager
@@ -53,7 +78,21 @@ def within(table: _engine.StorageTable | None) -> Iterator[None]:
         _engine.storage_variable.reset(token)
 
 
+def guarded(given: Any, of: str) -> GuardedStorage:
+    """Raises GraphError from a frame without the settings."""
+    if isinstance(given, GuardedStorage):
+        return given
+    try:
+        return GuardedStorage(storage_table(given, of), shown_storage(given))
+    except GraphError as error:
+        said = str(error)
+    del given
+    raise GraphError(said)
+
+
 def storage_table(given: Any, of: str) -> _engine.StorageTable:
+    if isinstance(given, GuardedStorage):
+        return given.table
     if not isinstance(given, Mapping):
         raise GraphError(
             f"{of}: storage is a {type(given).__name__}; it must be a dict from a scheme or the beginning of URLs to "
@@ -68,6 +107,8 @@ def storage_table(given: Any, of: str) -> _engine.StorageTable:
 
 def shown_storage(given: Any) -> str:
     """What it is for, without any value."""
+    if isinstance(given, GuardedStorage):
+        return given.shown
     return "{" + ", ".join(f"{_shown_name(name)}: …" for name in given) + "}" if isinstance(given, Mapping) else "…"
 
 
@@ -86,7 +127,8 @@ def _beginning(name: Any, of: str) -> str:
 def _settings(name: str, given: Any, of: str) -> dict[str, bool | int | float | str]:
     if not isinstance(given, Mapping):
         raise GraphError(
-            f"{of}: storage has a {type(given).__name__} for {_shown_name(name)}; it must be a dict of settings"
+            f"{of}: storage has a {type(given).__name__} for {_shown_name(name)}; it must be a dict of settings, "
+            f"such as {_EXAMPLE}"
         )
     return {str(key): _value(str(key), value, of) for key, value in given.items() if value is not None}
 
@@ -94,9 +136,11 @@ def _settings(name: str, given: Any, of: str) -> dict[str, bool | int | float | 
 def _value(key: str, value: Any, of: str) -> bool | int | float | str:
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    if isinstance(value, bytes) and key in ("ca_file", "object_cache"):
+    if isinstance(value, bytes) and key in _LOCAL:
         value = os.fsdecode(value)
-    if key in ("ca_file", "object_cache") and isinstance(value, str):
+    if key in _LOCAL and isinstance(value, str) and value:
+        if "://" in value:
+            raise GraphError(f"{of}: storage's {key} is a URL; it must be a path of this machine")
         return os.path.abspath(os.path.expanduser(value))
     if key == "object_cache_bytes":
         return memory_bytes(value, of, f"storage's {key}")

@@ -52,6 +52,10 @@ def register_filesystem(scheme: str, filesystem: Any, **options: Any) -> None:
     if scheme.lower() == _OWN:
         raise GraphError("register_filesystem: file:// names files of this machine, which the engine reads itself")
     files = _made(filesystem, options) if isinstance(filesystem, str) else filesystem
+    if isinstance(files, type):
+        raise GraphError(
+            f"register_filesystem: filesystem is the class {files.__name__}; give an object of it, {files.__name__}()"
+        )
     missing = [name for name in _NEEDED if not callable(getattr(files, name, None))]
     if missing:
         raise GraphError(

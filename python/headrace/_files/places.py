@@ -6,9 +6,11 @@ import os
 
 from headrace import _engine
 from headrace._files.system_error import system_error
+from headrace.errors import NotFoundError
 
 __all__ = [
     "absolute",
+    "check_readable",
     "exists",
     "file_size",
     "files_below_far",
@@ -32,6 +34,19 @@ def is_far(path: str | bytes | os.PathLike[str]) -> bool:
 def exists(path: str) -> bool:
     """Also of a link to nothing."""
     return _kind(path) != "" if is_far(path) else os.path.lexists(path)
+
+
+def check_readable(path: str) -> None:
+    """Raises why a file in a far store cannot be read, where `exists` says that there is none: refused keys are no
+    missing file."""
+    if not is_far(path):
+        return
+    try:
+        _engine.open_file(os.fsencode(path))
+    except NotFoundError as error:
+        said = str(error)
+        if not said.endswith(": not found") and ": not found; check the path (" not in said:
+            raise
 
 
 def is_file(path: str) -> bool:

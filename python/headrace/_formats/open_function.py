@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headrace import _formats
+from headrace._arguments.storage import guarded
 from headrace._datasets.dataset import Dataset
 
 __all__ = ["open"]
@@ -32,4 +33,6 @@ def open(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **opti
     Example:
         hr.open("photos/", shuffle=True)
     """
+    if options.get("storage") is not None:
+        options["storage"] = guarded(options.pop("storage"), "open")
     return _formats.open_source(path, options)

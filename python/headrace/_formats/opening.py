@@ -15,7 +15,8 @@ from headrace._arguments.doubts import warn_once
 from headrace._arguments.source_location import users_location
 from headrace._arguments.storage import storage_table, within
 from headrace._datasets.dataset import Dataset
-from headrace._files.places import exists, is_far, is_folder, matching_files
+from headrace._files.places import check_readable, exists, is_far, is_folder, matching_files
+from headrace._files.system_error import saying
 from headrace._formats.entries.pictures import IMAGES
 from headrace._formats.first_bytes import FirstBytes, escaped, first_bytes
 from headrace._formats.folder_contents import FolderContents, folder_contents
@@ -120,6 +121,8 @@ def _of_files(files: list[str], of: str) -> Found:
     """Of one format, each of which exists."""
     for path in files:
         if not (exists(path) if is_far(path) else os.path.exists(path)):
+            with saying(of):
+                check_readable(path)
             braces = "; write hr.WebDataset, whose paths have braces" if "{" in path and path.endswith(".tar") else ""
             raise NotFoundError(f"{of}: there is no {path}{braces}")
     firsts = [first_bytes(path) for path in _samples(files)]
