@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -172,8 +173,10 @@ TEST(S3Store, RenewsCredentialsThatHaveExpiredOnce) {
 TEST(S3Store, RefusesRequestsOfAForkedChild) {
   InTurn store({Good("bytes")});
   std::atomic<int64_t> now{0};
+  std::atomic<bool> may_end{true};
   const auto kept = std::make_shared<KeptCredentials>(
-      []() -> absl::StatusOr<Credentials> {
+      [&may_end]() -> absl::StatusOr<Credentials> {
+        while (!may_end) std::this_thread::yield();
         Credentials found;
         found.access_key = "key";
         found.secret_key = "secret";
@@ -187,16 +190,19 @@ TEST(S3Store, RefusesRequestsOfAForkedChild) {
                              .credentials = kept});
   ASSERT_EQ((*made)->Run(GetOf("b", "key"))->body, "bytes");
   now = 2000;
+  may_end = false;
+  kept->Get([](const absl::StatusOr<Credentials>&) {});
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    alarm(60);
+    alarm(10);
     const auto reply = (*made)->Run(GetOf("b", "key"));
     _exit(KindOf(reply.status()) == ErrorKind::kUnsupported ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+  may_end = true;
 }
 
 TEST(S3Store, SaysWhyThereAreNoCredentials) {
