@@ -1,5 +1,7 @@
 #include "io/files/http/attempt.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace headrace::http {
@@ -12,7 +14,7 @@ bool Attempt::OnHead(const Head& given, uint8_t*& target, size_t& bytes) {
   if (into_target) {
     const absl::Span<uint8_t> rest = call->TargetFrom(base);
     target = rest.data();
-    bytes = rest.size();
+    bytes = std::min(rest.size(), static_cast<size_t>(most));
   } else if (expected > 0 && expected <= most) {
     body.reserve(static_cast<size_t>(expected));
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/stop_signal.h"
 #include "io/files/http/header_text.h"
 #include "io/files/http/url.h"
@@ -11,6 +12,9 @@ namespace headrace::http {
 namespace {
 
 constexpr int kMostRedirects = 5;
+// Longer addresses are not remembered: a host may send one of any length for each file.
+constexpr size_t kMostOfAddress = 4096;
+constexpr size_t kMostShownOfAddress = 200;
 
 bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -27,6 +31,7 @@ std::string FinalAddresses::Of(const std::string& url) const {
 }
 
 void FinalAddresses::Keep(const std::string& url, const std::string& last) {
+  if (last.size() > kMostOfAddress) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   // Any of them may go: the next request is redirected again.
   if (by_url_.size() >= kMost) by_url_.erase(by_url_.begin());
@@ -72,7 +77,11 @@ void FollowedCall::Cancel() {
 }
 
 void FollowedCall::Take(absl::StatusOr<Reply> reply) {
-  if (!reply.ok()) return done_(std::move(reply));
+  if (!reply.ok()) {
+    // The next request asks the first host again.
+    if (kept_address_) means_->addresses->Forget(call_.request.url);
+    return done_(std::move(reply));
+  }
   const int status = reply->head.status;
   if (IsRedirect(status) && !reply->head.Find("location").empty()) {
     absl::Status followed = Follow(reply->head);
@@ -94,12 +103,14 @@ absl::Status FollowedCall::Follow(const Head& head) {
   if (++redirects_ > kMostRedirects) {
     return DataError(call_.name, " is redirected more than ", kMostRedirects, " times; give the address where it ends");
   }
-  HEADRACE_ASSIGN_OR_RETURN(std::string next, ResolveUrl(url_, head.Find("location")));
+  HEADRACE_ASSIGN_OR_RETURN(const std::string given, ResolveUrl(url_, head.Find("location")));
+  // Hosts send spaces and letters beyond ASCII.
+  std::string next = EncodedUrl(given);
   if (IsSecure(url_) && !IsSecure(next)) {
     return DataError(call_.name,
                      " is redirected from https to http, where anybody may change it; if that is meant, "
                      "give the address of http: ",
-                     ShownUrl(next));
+                     PrintableStart(ShownUrl(next), kMostShownOfAddress));
   }
   url_ = std::move(next);
   return absl::OkStatus();

@@ -75,6 +75,7 @@ class HttpClient::Impl {
   }
 
   void Cancel(Id id) {
+    if (LostInFork()) return;
     const std::shared_ptr<RunningCall> running = calls_->Find(id);
     if (running != nullptr) transport_->After(0, [running] { running->Cancel(); });
   }

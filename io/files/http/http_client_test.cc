@@ -594,5 +594,116 @@ TEST(HttpClient, ErrorsNameNoUrl) {
   EXPECT_EQ(std::string(reply.status().message()).find("secret"), std::string::npos);
 }
 
+TEST(HttpClient, AHeadMayNameMoreBytesThanAreTakenWhole) {
+  Call call = PlainGet();
+  call.request.method = "HEAD";
+  call.most_body = 1000;
+  const auto reply = Ask(
+      [](const FakeRequest&) {
+        FakeReply sent;
+        sent.headers.push_back({"content-length", "1000000000000"});
+        return sent;
+      },
+      std::move(call));
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->head.Find("content-length"), "1000000000000");
+}
+
+TEST(HttpClient, APartThatEndsAtTheLastNumberIsRefused) {
+  std::string target(4, '\0');
+  const auto reply = Ask(
+      [](const FakeRequest&) {
+        FakeReply sent;
+        sent.status = 206;
+        sent.headers.push_back({"content-range", "bytes 0-9223372036854775807/*"});
+        sent.body = "abcd";
+        return sent;
+      },
+      GetInto(target));
+  EXPECT_EQ(KindOf(reply.status()), ErrorKind::kData);
+}
+
+TEST(HttpClient, BytesBeyondThoseThatTheHeadNamesAreRefused) {
+  std::string target(1000, '\0');
+  const auto reply = Ask(
+      [](const FakeRequest&) {
+        FakeReply sent;
+        sent.status = 206;
+        // Without a length, as in chunks.
+        sent.headers = {{"content-range", "bytes 0-499/500"}, {"content-length", ""}, {"etag", "\"1\""}};
+        sent.body = SomeBytes(1000);
+        return sent;
+      },
+      GetInto(target));
+  EXPECT_EQ(KindOf(reply.status()), ErrorKind::kData) << reply.status();
+  EXPECT_EQ(target.substr(500), std::string(500, '\0'));
+}
+
+TEST(HttpClient, ErrorsShowTheBeginningOfWhatAHostSays) {
+  std::string target(4, '\0');
+  const auto reply = Ask(
+      [](const FakeRequest&) {
+        FakeReply sent;
+        sent.status = 206;
+        sent.headers.push_back({"content-range", std::string(100'000, 'x')});
+        return sent;
+      },
+      GetInto(target));
+  EXPECT_EQ(KindOf(reply.status()), ErrorKind::kData);
+  EXPECT_LT(reply.status().message().size(), 1000u);
+}
+
+TEST(HttpClient, ARequestThatCannotBeSentIsAnErrorAtOnce) {
+  FakeTransport transport([](const FakeRequest&) { return FaultReply(Fault::kNotSent); });
+  HttpClient client(&transport, {});
+  const auto reply = client.Run(PlainGet());
+  EXPECT_EQ(KindOf(reply.status()), ErrorKind::kGraph);
+  EXPECT_EQ(transport.requests().size(), 1u);
+}
+
+TEST(HttpClient, TheRestOfOneVersionIsNotPutAfterTheWholeOfAnother) {
+  const std::string old_file = SomeBytes(1000);
+  const std::string new_file(1000, 'n');
+  std::string target(1000, '\0');
+  Call call = GetInto(target);
+  call.whole_is_good = true;
+  call.may_hedge = true;
+  std::atomic<int> parts = 0;
+  FakeTransport transport([&](const FakeRequest& request) {
+    FakeReply sent;
+    if (request.Find("range").empty()) return sent;
+    switch (parts.fetch_add(1)) {
+      case 0:
+        sent = ServeBytes(request, old_file, "\"old\"");
+        sent.fault = Fault::kCut;
+        sent.cut_at = 100;
+        break;
+      case 1:
+        // Takes no notice of Range and If-Match, and is slow.
+        sent.body = new_file;
+        sent.headers.push_back({"etag", "\"new\""});
+        sent.after_ns = 3 * kSecondNs;
+        sent.lasts_ns = 10 * kSecondNs;
+        break;
+      case 2:
+        // Sent before that head came, and first to end.
+        EXPECT_EQ(request.Find("range"), "bytes=100-999");
+        sent = ServeBytes(request, old_file, "\"old\"");
+        sent.after_ns = 5 * kSecondNs;
+        break;
+      default:
+        sent = ServeBytes(request, new_file, "\"new\"");
+    }
+    return sent;
+  });
+  HttpClient client(&transport, {});
+  // Second sendings are earned.
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE(client.Run(PlainGet()).ok());
+  const auto reply = client.Run(std::move(call));
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->received, 1000);
+  EXPECT_EQ(target, new_file);
+}
+
 }  // namespace
 }  // namespace headrace::http

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -280,6 +281,59 @@ TEST(HttpFileSystem, CountsReadsApartFromWhatIsKnownOfFiles) {
   EXPECT_EQ(counters.reads, 1);
   EXPECT_EQ(counters.lists, 1);
   EXPECT_EQ(counters.received, 6);
+}
+
+TEST(HttpFileSystem, ReadsAtTheEndOfTheLargestSize) {
+  Served served([](const FakeRequest& request) {
+    FakeReply reply;
+    reply.status = 206;
+    const std::string range(request.Find("range").substr(6));
+    reply.headers.push_back({"content-range", "bytes " + range + "/9223372036854775807"});
+    reply.body = range == "0-0" ? "a" : "12345678";
+    return reply;
+  });
+  const auto opened = served.files.Open("http://h/a");
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  std::string target(8, '\0');
+  const auto span = absl::MakeSpan(reinterpret_cast<uint8_t*>(target.data()), target.size());
+  EXPECT_EQ(*(*opened)->ReadAt(std::numeric_limits<int64_t>::max() - 8, span), 8);
+  EXPECT_EQ(target, "12345678");
+  EXPECT_EQ(KindOf((*opened)->ReadAt(-1, span).status()), ErrorKind::kInternal);
+}
+
+TEST(HttpFileSystem, FollowsAddressesWithLettersThatUrlsCannotHold) {
+  Served served([](const FakeRequest& request) {
+    if (request.url == "http://h/a") return RedirectTo("/a b/\xc3\xa9?c=\"d\"");
+    return ServeBytes(request, "bytes", "");
+  });
+  EXPECT_EQ(served.Text("http://h/a"), "bytes");
+  EXPECT_EQ(served.transport.requests()[1].url, "http://h/a%20b/%C3%A9?c=%22d%22");
+}
+
+TEST(HttpFileSystem, AnAddressThatIsNoLongerReachedIsForgotten) {
+  std::atomic<bool> away = false;
+  Served served([&](const FakeRequest& request) {
+    if (request.url == "http://h/a") return RedirectTo(away ? "http://other/a" : "http://mirror/a");
+    FakeReply reply = ServeBytes(request, "bytes", "");
+    if (!away || request.url != "http://mirror/a") return reply;
+    reply.status = 0;
+    reply.fault = Fault::kNoHost;
+    return reply;
+  });
+  EXPECT_EQ(served.Text("http://h/a"), "bytes");
+  away = true;
+  EXPECT_NE(served.Text("http://h/a"), "bytes");
+  EXPECT_EQ(served.Text("http://h/a"), "bytes");
+}
+
+TEST(HttpFileSystem, VeryLongAddressesAreNotRemembered) {
+  Served served([](const FakeRequest& request) {
+    if (request.url == "http://h/a") return RedirectTo("http://other/a?" + std::string(100'000, 'x'));
+    return ServeBytes(request, "bytes", "");
+  });
+  EXPECT_EQ(served.Text("http://h/a"), "bytes");
+  EXPECT_EQ(served.Text("http://h/a"), "bytes");
+  EXPECT_EQ(served.transport.requests().size(), 4u);
 }
 
 }  // namespace

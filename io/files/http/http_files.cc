@@ -9,6 +9,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "io/files/http/awaited_result.h"
 #include "io/files/http/content_range.h"
 #include "io/files/http/header_text.h"
@@ -22,6 +23,8 @@ constexpr int64_t kPartBytes = int64_t{8} << 20;
 // Of a host that gives no parts.
 constexpr int64_t kMostWhole = int64_t{256} << 20;
 constexpr size_t kMostWithoutParts = 1024;
+// Of what a host says, in an error.
+constexpr size_t kMostShownOfHead = 200;
 
 absl::Status HttpChangedError(const std::string& path) {
   return DataError(ShownUrl(path), " changed since it was listed or opened; write files under another name");
@@ -73,8 +76,8 @@ absl::Status CheckGuard(const std::string& path, const FileGuard& guard, const H
   HEADRACE_RETURN_IF_ERROR(CheckAsListed(path, guard, GuardOf(head)));
   const std::string_view encoding = head.Find("content-encoding");
   if (encoding.empty() || encoding == "identity") return absl::OkStatus();
-  return UnsupportedError(ShownUrl(path),
-                          ": its host gives it in a coded form alone, whose bytes are others: ", encoding);
+  return UnsupportedError(ShownUrl(path), ": its host gives it in a coded form alone, whose bytes are others: ",
+                          PrintableStart(encoding, kMostShownOfHead));
 }
 
 absl::StatusOr<Tensor> TensorOf(std::string body) {
@@ -83,6 +86,10 @@ absl::StatusOr<Tensor> TensorOf(std::string body) {
   const auto* const data = reinterpret_cast<const uint8_t*>(kept->data());
   const auto size = static_cast<int64_t>(kept->size());
   return Tensor::ViewBytes(DType::kBytes, std::move(buffer), data, size);
+}
+
+absl::Status NegativeOffsetError(const std::string& path, int64_t offset) {
+  return InternalError(ShownUrl(path), ": a read cannot begin at ", offset);
 }
 
 absl::Status NoMemoryError(const std::string& path, int64_t bytes) {
@@ -170,7 +177,8 @@ void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int6
   const auto parts = std::make_shared<PartsRead>(last - first + 1, std::move(done));
   for (int64_t part = first; part <= last; ++part) {
     const int64_t begin = std::max(offset, part * kPartBytes);
-    const int64_t end = std::min(offset + bytes, (part + 1) * kPartBytes);
+    // A host may say that a file ends at the last number.
+    const int64_t end = begin + std::min(offset + bytes - begin, kPartBytes - begin % kPartBytes);
     Wanted wanted;
     wanted.range = {begin, end - begin};
     wanted.target = target.subspan(static_cast<size_t>(begin - offset), static_cast<size_t>(end - begin));
@@ -292,6 +300,7 @@ absl::Span<uint8_t> HttpObject::Within(int64_t offset, absl::Span<uint8_t> targe
 }
 
 absl::StatusOr<int64_t> HttpObject::ReadAt(int64_t offset, absl::Span<uint8_t> target) const {
+  if (offset < 0) return NegativeOffsetError(path_, offset);
   const auto calls = std::make_shared<FollowedCalls>();
   AwaitedResult<int64_t> awaited;
   const auto done = [&awaited](absl::StatusOr<int64_t> read) { awaited.Set(std::move(read)); };
@@ -304,6 +313,7 @@ absl::StatusOr<int64_t> HttpObject::ReadAt(int64_t offset, absl::Span<uint8_t> t
 }
 
 void HttpObject::StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const {
+  if (offset < 0) return done(NegativeOffsetError(path_, offset));
   const absl::Span<uint8_t> within = Within(offset, target);
   if (!found_.whole) {
     const auto calls = std::make_shared<FollowedCalls>();

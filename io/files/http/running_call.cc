@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/quantity_text.h"
 #include "core/stop_signal.h"
 #include "core/text.h"
@@ -27,6 +28,8 @@ constexpr int64_t kMostOfHedge = int64_t{16} << 20;
 constexpr int64_t kProgress = int64_t{64} << 10;
 constexpr int64_t kTokenWait = 500 * kCallMillisecond;
 constexpr size_t kMostHosts = 1024;
+// Of what a host says, in an error.
+constexpr size_t kMostShown = 200;
 
 std::optional<int64_t> ContentLength(const Head& head) {
   const std::string_view text = head.Find("content-length");
@@ -231,11 +234,12 @@ absl::Status RunningCall::TakePartial(Attempt& attempt) {
     const int64_t first = call_.range->offset + attempt.base;
     const int64_t last = call_.range->offset + call_.range->bytes - 1;
     // Shorter only at the file's end.
-    const bool right = given && given->first == first && (given->last == last || given->last + 1 == given->size) &&
+    const bool right = given && given->first == first && (given->last == last || given->last == given->size - 1) &&
                        given->last >= first && given->last <= last;
     const int64_t bytes = right ? given->last - given->first + 1 : 0;
     if (!right || (attempt.expected >= 0 && attempt.expected != bytes)) {
-      attempt.wrong = Cat("bytes ", first, "-", last, " were asked for, and it holds '", value, "'");
+      attempt.wrong =
+          Cat("bytes ", first, "-", last, " were asked for, and it holds '", PrintableStart(value, kMostShown), "'");
       return absl::OkStatus();
     }
     attempt.expected = bytes;
@@ -246,7 +250,11 @@ absl::Status RunningCall::TakePartial(Attempt& attempt) {
     attempt.most = static_cast<int64_t>(call_.target.size()) - attempt.base;
     attempt.into_target = !attempt.hedge;
   }
-  return attempt.expected > attempt.most ? TooLong(attempt) : absl::OkStatus();
+  if (!has_body()) return absl::OkStatus();
+  if (attempt.expected > attempt.most) return TooLong(attempt);
+  // What comes beyond the end that the head names is not of the file.
+  if (attempt.into_target && attempt.expected >= 0) attempt.most = attempt.expected;
+  return absl::OkStatus();
 }
 
 // The whole file, where a part was asked for.
@@ -312,8 +320,7 @@ void RunningCall::Count(const Outcome& outcome) {
 }
 
 void RunningCall::TakeReply(Attempt& attempt, const Outcome& outcome) {
-  const bool has_body = call_.request.method != "HEAD";
-  if (attempt.good && has_body && attempt.expected >= 0 && outcome.received != attempt.expected) {
+  if (attempt.good && has_body() && attempt.expected >= 0 && outcome.received != attempt.expected) {
     TakeProgress(attempt, outcome.received);
     return Fail(Failure::kBroken, "the reply ended before its end", 0);
   }
@@ -332,8 +339,10 @@ void RunningCall::TakeReply(Attempt& attempt, const Outcome& outcome) {
     case Verdict::kResult:
       break;
   }
+  // A whole that another attempt began to take instead of the rest has written over what comes before.
+  if (attempt.good && attempt.base > received_) return Fail(Failure::kBroken, "the reply came too late", 0);
   host_->CountGood(Now());
-  if (attempt.good && has_body) host_->CountTime(outcome.received, outcome.total_ns, Now());
+  if (attempt.good && has_body()) host_->CountTime(outcome.received, outcome.total_ns, Now());
   if (attempt.head.status == 412 && received_ > 0 && !has_own_guard()) return Finish(ChangedError());
   FinishReply(attempt, outcome);
 }
@@ -348,6 +357,10 @@ void RunningCall::TakeFault(Attempt& attempt, const Outcome& outcome) {
                         outcome.reason)));
     case Fault::kTooLong:
       return Finish(TooLong(attempt));
+    case Fault::kNotSent:
+      return Finish(BeyondRow(GraphError(
+          call_.name,
+          ": cannot be asked for; correct its address, and proxy= and the keys of storage=: ", outcome.reason)));
     case Fault::kCancelled:
       // By the transport, which ends.
       return Finish(StopSignal::Error());
@@ -358,7 +371,8 @@ void RunningCall::TakeFault(Attempt& attempt, const Outcome& outcome) {
 }
 
 void RunningCall::TakeProgress(const Attempt& attempt, int64_t received) {
-  if (!attempt.into_target || !MayResume(attempt) || attempt.base + received <= received_) return;
+  const bool goes_on = attempt.base <= received_ && attempt.base + received > received_;
+  if (!attempt.into_target || !MayResume(attempt) || !goes_on) return;
   if (attempt.base + received - received_ >= kProgress) failures_ = 0;
   received_ = attempt.base + received;
   etag_ = attempt.head.Find("etag");

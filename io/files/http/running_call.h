@@ -102,6 +102,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   absl::Status ChangedError() const;
   absl::Status GivenUpError(Failure failure, std::string_view what) const;
 
+  bool has_body() const { return call_.request.method != "HEAD"; }
   bool has_own_guard() const;  // its request says which version it wants
   bool MayResume(const Attempt& attempt) const;
   int64_t deadline_ns() const;  // from now on; below 0: over

@@ -65,6 +65,7 @@ enum class Fault {
   kCut,        // the reply ended before its end, or the connection was reset
   kTls,        // the certificate is not good, or another error of TLS
   kMalformed,  // not HTTP
+  kNotSent,    // the request cannot be sent as it is: its URL, a header or the proxy is not good
   kTooLong,    // the body does not fit where it should go
   kOther,
 };
@@ -120,7 +121,7 @@ class Transport {
 
 // The library's one function, "headrace_make_transport"; null: it was built for another version of this interface.
 using MakeTransport = Transport* (*)(int interface_version);
-inline constexpr int kTransportVersion = 1;
+inline constexpr int kTransportVersion = 2;
 inline constexpr const char* kMakeTransport = "headrace_make_transport";
 
 }  // namespace headrace::http

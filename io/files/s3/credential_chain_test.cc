@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <functional>
@@ -324,6 +326,17 @@ TEST(KeptCredentials, AreFoundAgainWhenRefused) {
   KeptCredentials lasting(KeysUntil(0, "lasting"));
   lasting.Refuse(KeysUntil(0, "lasting"));
   EXPECT_EQ(KeyOf(lasting), "lasting");
+}
+
+TEST(ProcessOutput, CommandsHaveTheUsualSignals) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const auto output = OutputOfCommand("grep -E 'SigBlk|SigIgn' /proc/self/status");
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ASSERT_TRUE(output.ok()) << output.status();
+  EXPECT_THAT(*output, HasSubstr("SigBlk:\t0000000000000000"));
 }
 
 }  // namespace

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "io/files/s3/percent_text.h"
 #include "io/files/xml/xml_scanner.h"
 
 namespace headrace::s3 {
 namespace {
+
+constexpr size_t kMostShownOfPage = 200;
 
 // Names may have a prefix of a namespace.
 std::string_view LocalName(std::string_view name) { return name.substr(name.rfind(':') + 1); }
@@ -24,7 +27,8 @@ class PageElements {
  public:
   absl::Status Begin(const std::vector<std::string_view>& path) {
     if (path.size() == 1 && LocalName(path[0]) != "ListBucketResult") {
-      return DataError("the outermost element of a listing is ", path[0], " and not ListBucketResult");
+      return DataError("the outermost element of a listing is ", PrintableStart(path[0], kMostShownOfPage),
+                       " and not ListBucketResult");
     }
     if (path.size() == 2 && LocalName(path[1]) == "Contents") object_ = {{}, -1, {}};
     return absl::OkStatus();

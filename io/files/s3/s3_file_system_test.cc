@@ -531,5 +531,21 @@ TEST(S3FileSystem, NamesAPriceOfAwsAlone) {
   EXPECT_NEAR(aws.ListPrice(counters), 0.5124, 1e-9);
 }
 
+TEST(S3FileSystem, OpensObjectsOfAnySize) {
+  http::FakeTransport transport([](const http::FakeRequest& request) {
+    http::FakeReply reply;
+    EXPECT_EQ(request.method, "HEAD");
+    reply.headers = {{"content-length", "5000000000000"}, {"etag", "\"1\""}};
+    return reply;
+  });
+  StorageSettings settings;
+  settings.endpoint = "http://store.test";
+  settings.anonymous = true;
+  const S3FileSystem files({.settings = settings, .environment = Unset, .transport = &transport});
+  const auto opened = files.Open("s3://b/large");
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(*(*opened)->Size(), 5'000'000'000'000);
+}
+
 }  // namespace
 }  // namespace headrace::s3

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/fork_watch.h"
 #include "core/stop_signal.h"
 #include "io/files/http/http_date.h"
 #include "io/files/http/reach_for.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr std::string_view kFirstRegion = "us-east-1";
 constexpr size_t kMostBuckets = 1024;
 constexpr int kMostFailuresInside = 5;
+constexpr size_t kMostRegionBytes = 64;
 // What is refused with these codes may pass with other credentials.
 constexpr std::string_view kStaleCodes[] = {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired",
                                             "InvalidToken", "InvalidAccessKeyId"};
@@ -74,7 +76,7 @@ std::string FirstGiven(std::initializer_list<std::string> choices) {
 }
 
 bool IsRegion(std::string_view region) {
-  return !region.empty() &&
+  return !region.empty() && region.size() <= kMostRegionBytes &&
          region.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
              std::string_view::npos;
 }
@@ -257,6 +259,8 @@ S3Store::Next S3Store::NextOf(Going& going, const http::Reply& reply) {
 }
 
 void S3Store::Start(S3Request request, Done done) {
+  // Whoever looks for credentials is not in the child, which would wait for it.
+  if (LostInFork()) return done(http::LoadedTransport().status());
   const auto going = std::make_shared<Going>();
   going->request = std::move(request);
   going->done = std::move(done);

@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -164,6 +167,42 @@ TEST(S3Store, RenewsCredentialsThatHaveExpiredOnce) {
   // What is found at last is refused, too.
   EXPECT_EQ((*made)->Run(GetOf("b", "key"))->head.status, 403);
   EXPECT_EQ(store.transport.requests().size(), 4u);
+}
+
+// Whoever looks for credentials anew is a thread, which a fork does not copy.
+TEST(S3Store, RefusesRequestsOfAForkedChild) {
+  InTurn store({Good("bytes")});
+  std::atomic<int64_t> now{0};
+  std::atomic<bool> may_end{true};
+  const auto kept = std::make_shared<KeptCredentials>(
+      [&may_end]() -> absl::StatusOr<Credentials> {
+        while (!may_end) std::this_thread::yield();
+        Credentials found;
+        found.access_key = "key";
+        found.secret_key = "secret";
+        found.expires_s = 1000;
+        return found;
+      },
+      [&now] { return now.load(); });
+  auto made = S3Store::Make({.settings = EndpointAlone(),
+                             .environment = EnvironmentOf({}),
+                             .transport = &store.transport,
+                             .credentials = kept});
+  ASSERT_EQ((*made)->Run(GetOf("b", "key"))->body, "bytes");
+  now = 2000;
+  may_end = false;
+  kept->Get([](const absl::StatusOr<Credentials>&) {});
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(10);
+    const auto reply = (*made)->Run(GetOf("b", "key"));
+    _exit(KindOf(reply.status()) == ErrorKind::kUnsupported ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  may_end = true;
 }
 
 TEST(S3Store, SaysWhyThereAreNoCredentials) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/stop_signal.h"
 #include "io/files/s3/list_request.h"
 
@@ -24,6 +25,7 @@ constexpr size_t kAtOnce = 16;
 // Pages that are read ahead of whoever takes them.
 constexpr size_t kMostPagesAhead = 256;
 constexpr std::chrono::milliseconds kAskInterval{50};
+constexpr size_t kMostShownOfKey = 1024;
 
 // Keys of one part of the tree, in their order.
 struct KeyRange {
@@ -149,8 +151,8 @@ class TreeListing : public std::enable_shared_from_this<TreeListing> {
   }
 
   absl::Status OrderError(const std::string& key) const {
-    return DataError(place_.name, ": the store's listing is not in the order of its keys, at '", key,
-                     "'; give the files by name, or by a list");
+    return DataError(place_.name, ": the store's listing is not in the order of its keys, at '",
+                     PrintableStart(key, kMostShownOfKey), "'; give the files by name, or by a list");
   }
 
   const FolderPlace place_;

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -125,7 +124,7 @@ bool CurlRequest::AddHeader(const Header& header) {
   const std::string line = header.name + (header.value.empty() && header.name != "Expect" ? ";" : ": " + header.value);
   // What ends a line would begin a header that nobody asked for.
   if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-    std::snprintf(reason_.data(), reason_.size(), "a header of the request has a line end in it");
+    not_sendable_ = true;
     return false;
   }
   curl_slist* const longer = curl_slist_append(headers_, line.c_str());
@@ -266,6 +265,7 @@ Fault CurlRequest::FaultOf(CURLcode code) const {
   if (too_long_) return Fault::kTooLong;
   if (endless_head_) return Fault::kMalformed;
   if (no_memory_) return Fault::kOther;
+  if (HasBadProxy()) return Fault::kNotSent;
   switch (code) {
     case CURLE_OK:
       return Fault::kNone;
@@ -275,6 +275,11 @@ Fault CurlRequest::FaultOf(CURLcode code) const {
     case CURLE_COULDNT_CONNECT:
     case CURLE_PROXY:
       return Fault::kRefused;
+    case CURLE_URL_MALFORMAT:
+      return Fault::kNotSent;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      // Of the URL, or of the reply.
+      return connected_ ? Fault::kMalformed : Fault::kNotSent;
     case CURLE_OPERATION_TIMEDOUT:
       return connected_ ? Fault::kTimedOut : Fault::kRefused;
     case CURLE_PARTIAL_FILE:
@@ -285,7 +290,10 @@ Fault CurlRequest::FaultOf(CURLcode code) const {
     case CURLE_SSL_CONNECT_ERROR: {
       long error = 0;
       curl_easy_getinfo(handle_, CURLINFO_OS_ERRNO, &error);
-      const bool broken = error != 0 || std::strstr(reason_.data(), "SSL_ERROR_SYSCALL") != nullptr;
+      // A host that is too busy closes connections before it has said anything.
+      const std::string_view reason = reason_.data();
+      const bool broken = error != 0 || reason.find("SSL_ERROR_SYSCALL") != std::string_view::npos ||
+                          reason.find("unexpected eof") != std::string_view::npos;
       return broken ? Fault::kCut : Fault::kTls;
     }
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -298,7 +306,6 @@ Fault CurlRequest::FaultOf(CURLcode code) const {
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       return Fault::kTls;
     case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_FILESIZE_EXCEEDED:
     case CURLE_WRITE_ERROR:
@@ -308,12 +315,25 @@ Fault CurlRequest::FaultOf(CURLcode code) const {
   }
 }
 
+// libcurl's words about it hold all of the proxy's address, and so its password.
+bool CurlRequest::HasBadProxy() const {
+  const std::string_view reason = reason_.data();
+  return reason.starts_with("Unsupported proxy");
+}
+
+Outcome CurlRequest::EndUnsent() {
+  if (cancelled_) return EndWith(Fault::kCancelled, "it was cancelled");
+  if (not_sendable_) return EndWith(Fault::kNotSent, "a header of the request has a line end in it");
+  return EndWith(Fault::kOther, "no memory for the request");
+}
+
 Outcome CurlRequest::End(CURLcode code) {
   std::string_view reason = reason_.data();
   if (reason.empty() && code != CURLE_OK) reason = curl_easy_strerror(code);
   if (code == CURLE_URL_MALFORMAT) reason = "its address is not a URL";
   if (endless_head_) reason = "the head of the reply does not end";
   if (no_memory_) reason = "no memory for the reply";
+  if (HasBadProxy()) reason = "the address of the proxy is not one of http";
   Outcome outcome = EndWith(FaultOf(code), reason);
   long connections = 0;
   curl_easy_getinfo(handle_, CURLINFO_NUM_CONNECTS, &connections);

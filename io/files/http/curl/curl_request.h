@@ -28,9 +28,11 @@ class CurlRequest {
   // Sets up a handle that is as new, and gives it back when this ends. `resolves`: on a new connection, with the host's
   // addresses as they are now; otherwise with those that are known. False: no memory, or the request is not good.
   bool SetUp(CURL* handle, bool resolves);
+  // How one that could not be set up ends.
+  Outcome EndUnsent();
   CURL* handle() const { return handle_; }
   Transport::Id id() const { return id_; }
-  const std::string& url() const { return request_.url; }
+  const Request& request() const { return request_; }
 
   // From now on nothing more is given to the receiver but the end.
   void Cancel() { cancelled_ = true; }
@@ -58,6 +60,7 @@ class CurlRequest {
   bool OnHeadEnd();
   bool OnPiece(std::string_view piece);
   Fault FaultOf(CURLcode code) const;
+  bool HasBadProxy() const;
 
   const Transport::Id id_;
   const Request request_;
@@ -86,6 +89,7 @@ class CurlRequest {
   bool too_long_ = false;
   bool endless_head_ = false;
   bool no_memory_ = false;
+  bool not_sendable_ = false;
 };
 
 }  // namespace headrace::http

@@ -154,5 +154,14 @@ TEST(CurlTls, AServerWithoutTlsIsRefused) {
   EXPECT_EQ(FetchSecurely("https" + server.Url("/a").substr(4), "").fault, Fault::kTls);
 }
 
+TEST(CurlTls, AHostThatClosesBeforeItHasSaidAnythingIsCut) {
+  const LoopbackServer server([](Visitor& visitor) {
+    char bytes[4096];
+    EXPECT_GT(recv(visitor.socket(), bytes, sizeof bytes, 0), 0);
+  });
+  const Outcome outcome = FetchSecurely("https" + server.Url("/a").substr(4), "");
+  EXPECT_EQ(outcome.fault, Fault::kCut) << outcome.reason;
+}
+
 }  // namespace
 }  // namespace headrace::http

@@ -39,6 +39,9 @@ std::string HostPart(const std::string& url) {
   return url.substr(0, url.find_first_of("/?#", mark + 3));
 }
 
+// How requests reach a host: those of other proxies find no addresses for it.
+std::string PlaceOf(const Request& request) { return HostPart(request.url) + '\n' + request.reach.proxy; }
+
 // Threads that are made here get none of the process's signals.
 class NoSignals {
  public:
@@ -217,7 +220,7 @@ void CurlTransport::TakeEnded() {
 Transport::Id CurlTransport::Start(Request request, std::shared_ptr<Receiver> receiver) {
   const Id id = last_id_.fetch_add(1) + 1;
   outstanding_.fetch_add(1, std::memory_order_relaxed);
-  std::function<void()> reached = [this, id, host = HostPart(request.url)] { OnReached(id, host); };
+  std::function<void()> reached = [this, id, host = PlaceOf(request)] { OnReached(id, host); };
   auto started = std::make_shared<std::unique_ptr<CurlRequest>>(
       std::make_unique<CurlRequest>(id, std::move(request), std::move(receiver), SteadyNs(), std::move(reached)));
   Post([this, started] { Admit(std::move(*started)); });
@@ -226,7 +229,7 @@ Transport::Id CurlTransport::Start(Request request, std::shared_ptr<Receiver> re
 
 void CurlTransport::Admit(std::unique_ptr<CurlRequest> request) {
   const Id id = request->id();
-  const std::string host = HostPart(request->url());
+  const std::string host = PlaceOf(request->request());
   CurlRequest& admitted = *requests_.emplace(id, std::move(request)).first->second;
   if (addresses_.size() >= kMostHosts && !addresses_.contains(host)) {
     std::erase_if(addresses_, [](const auto& each) { return each.second.asks == 0 && each.second.waiting.empty(); });
@@ -263,7 +266,7 @@ void CurlTransport::OnReached(Id id, const std::string& host) {
 }
 
 // Where the one that asked got no connection.
-void CurlTransport::OnEnded(Id id, const std::string& host, Fault fault) {
+void CurlTransport::OnEnded(Id id, const std::string& host, const Outcome& outcome) {
   const auto found = addresses_.find(host);
   if (found == addresses_.end()) return;
   Addresses& addresses = found->second;
@@ -271,11 +274,13 @@ void CurlTransport::OnEnded(Id id, const std::string& host, Fault fault) {
   if (addresses.asks != id) return;
   addresses.asks = 0;
   addresses.known_ns = -1;
-  if (fault != Fault::kNoHost) return FindAddresses(addresses);
+  const Fault fault = outcome.fault;
+  if (fault != Fault::kNoHost && fault != Fault::kRefused) return FindAddresses(addresses);
+  // In turn each would wait for as long.
   for (const Id each : std::exchange(addresses.waiting, {})) {
-    Post([this, each] {
+    Post([this, each, fault, reason = outcome.reason] {
       const auto request = requests_.find(each);
-      if (request != requests_.end()) End(each, request->second->EndWith(Fault::kNoHost, "its name has no address"));
+      if (request != requests_.end()) End(each, request->second->EndWith(fault, reason));
     });
   }
 }
@@ -292,8 +297,7 @@ void CurlTransport::Launch(CurlRequest& request, bool resolves) {
   Post([this, id] {
     const auto found = requests_.find(id);
     if (found == requests_.end()) return;
-    const Fault fault = found->second->cancelled() ? Fault::kCancelled : Fault::kOther;
-    End(id, found->second->EndWith(fault, "the request cannot be made"));
+    End(id, found->second->EndUnsent());
   });
 }
 
@@ -339,7 +343,7 @@ void CurlTransport::End(Id id, Outcome outcome) {
     curl_multi_remove_handle(multi_, request->handle());
     KeepHandle(request->handle());
   }
-  OnEnded(id, HostPart(request->url()), outcome.fault);
+  OnEnded(id, PlaceOf(request->request()), outcome);
   outstanding_.fetch_sub(1, std::memory_order_relaxed);
   request->receiver().OnEnd(std::move(outcome));
 }

@@ -69,7 +69,7 @@ class CurlTransport : public Transport {
   void EndIdle();
   void FindAddresses(Addresses& addresses);
   void OnReached(Id id, const std::string& host);
-  void OnEnded(Id id, const std::string& host, Fault fault);
+  void OnEnded(Id id, const std::string& host, const Outcome& outcome);
   void EndCancelled(Id id);
   void End(Id id, Outcome outcome);
   CURL* TakeHandle();

@@ -18,6 +18,7 @@ namespace headrace::http {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Transport& TestedTransport() {
   static Transport* const transport = CurlTransport::Make();
@@ -258,8 +259,18 @@ TEST(CurlTransport, AHostThatAcceptsNobodyIsRefused) {
     connect(others.back(), reinterpret_cast<sockaddr*>(&address), size);
   }
   Request request = RequestOf("http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/");
-  request.reach.connect_ms = 50;
-  EXPECT_EQ(Fetch(std::move(request)).fault, Fault::kRefused);
+  request.reach.connect_ms = 200;
+  EXPECT_EQ(Fetch(request).fault, Fault::kRefused);
+  // Those that wait for its addresses do not wait one after the other.
+  std::vector<std::shared_ptr<Kept>> all;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(std::make_shared<Kept>());
+    TestedTransport().Start(request, all.back());
+  }
+  for (const auto& each : all) {
+    EXPECT_EQ(each->Wait().fault, Fault::kRefused);
+    EXPECT_LT(each->Wait().total_ns, int64_t{10'000'000'000});
+  }
   for (const int other : others) close(other);
   close(listener);
 }
@@ -277,11 +288,28 @@ TEST(CurlTransport, ANameWithoutAnAddressSaysSo) {
 TEST(CurlTransport, HeadersWithLineEndsAreNotSent) {
   Request request = RequestOf("http://127.0.0.1:1/");
   request.headers = {{"A", "b\r\nC: d"}};
-  EXPECT_EQ(Fetch(std::move(request)).fault, Fault::kOther);
+  EXPECT_EQ(Fetch(std::move(request)).fault, Fault::kNotSent);
 }
 
 TEST(CurlTransport, OtherProtocolsAreNotSpoken) {
-  EXPECT_EQ(Fetch(RequestOf("file:///etc/passwd")).fault, Fault::kMalformed);
+  EXPECT_EQ(Fetch(RequestOf("file:///etc/passwd")).fault, Fault::kNotSent);
+}
+
+TEST(CurlTransport, AddressesThatAreNotGoodAreNotSent) {
+  for (const char* const url : {"http://127.0.0.1:99999/", "http://127.0.0.1:x/", "http://a b/", "http://"}) {
+    EXPECT_EQ(Fetch(RequestOf(url)).fault, Fault::kNotSent) << url;
+  }
+}
+
+TEST(CurlTransport, ErrorsShowNoPasswordOfAProxy) {
+  for (const char* const proxy : {"htp://user:password@127.0.0.1:1", "http://user:password@127.0.0.1:x",
+                                  "https://user:password@127.0.0.1:1", "http://user:password@127.0.0.1:1"}) {
+    Request request = RequestOf("http://127.0.0.1:1/");
+    request.reach.proxy = proxy;
+    const Outcome outcome = Fetch(std::move(request));
+    EXPECT_NE(outcome.fault, Fault::kNone);
+    EXPECT_THAT(outcome.reason, Not(HasSubstr("password"))) << proxy;
+  }
 }
 
 TEST(CurlTransport, CancelsAtAnyTime) {
