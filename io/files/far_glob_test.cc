@@ -104,7 +104,8 @@ TEST(FarGlob, LeavesOtherErrorsAsTheyAre) {
   }
   // Where only the file is looked for in vain.
   store.set_before([](const MemoryStore::Request& request) {
-    return request.path == "mem://b/a/c" ? NotFoundError("no such file") : UnsupportedError("the key is refused");
+    return request.path == "mem://b/a/c" ? NotFoundError(request.path, ": not found")
+                                         : UnsupportedError("the key is refused");
   });
   EXPECT_THAT(std::string(Glob(store, {"mem://b/a/c"}).status().message()), HasSubstr("the key is refused"));
 }

@@ -107,7 +107,7 @@ TEST(ListedPages, PassOverAFolderThatIsRemovedMeanwhileAndNoOther) {
   });
   const auto pages = served.files.ListTree("hdfs://nn/f");
   ASSERT_TRUE(pages.ok());
-  EXPECT_EQ(KindOf((*pages)->Next().status()), ErrorKind::kNotFound);
+  EXPECT_EQ(KindOf((*pages)->Next().status()), ErrorKind::kUnsupported);
 }
 
 TEST(ListedPages, RefuseATreeWithoutEnd) {
