@@ -210,8 +210,8 @@ typedef struct hr_pipeline hr_pipeline;
 /* One option of a run, by the name that it has in ds.options() and ds.iterate(): a text, or a number where `text` is
  * NULL; 0 and 1 for false and true. seed, epoch, rank, world, even, start, workers, window, group, memory (bytes),
  * cache_folder, failed_rows_log, optimize, settings of far stores by a scheme or the beginning of URLs, such as
- * storage[s3].endpoint and storage[s3://bucket/].region, and pull: 1, as it is unless set, runs everything on the thread that calls
- * hr_pipeline_next() and starts no other; 0 runs it on threads of its own. */
+ * storage[s3].endpoint and storage[s3://bucket/].region, and pull: 1, as it is unless set, runs everything on the
+ * thread that calls hr_pipeline_next() and starts no other; 0 runs it on threads of its own. */
 typedef struct hr_option {
   uint32_t size;     /* sizeof(hr_option) */
   uint32_t reserved; /* 0 */

@@ -18,13 +18,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 def pipeline_threads() -> list[str]:
     """Threads of this process that belong to one pipeline; the shared pools and the one of far files stay until the process
     ends."""
+    shared = ("headrace-cpu", "headrace-far", "headrace-io", "headrace-watch")
     names = []
     for task in os.listdir("/proc/self/task"):
         try:
             name = pathlib.Path("/proc/self/task", task, "comm").read_text().strip()
         except OSError:  # it has just ended
             continue
-        if name.startswith("headrace") and name not in ("headrace-cpu", "headrace-io", "headrace-far", "headrace-watch"):
+        if name.startswith("headrace") and name not in shared:
             names.append(name)
     return names
 

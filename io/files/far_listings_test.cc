@@ -135,8 +135,7 @@ TEST_F(FarListingsTest, KeepsOtherVersionsWhenAFileIsWritten) {
   EXPECT_EQ(store_.count(), before);
   store_.Put("mem://b/set/cat/1.jpg", store_.Get("mem://b/set/cat/1.jpg"));
   absl::Status read;
-  files_->StartRead("mem://b/set/cat/1.jpg", {},
-                    [&](const absl::StatusOr<Tensor>& result) { read = result.status(); });
+  files_->StartRead("mem://b/set/cat/1.jpg", {}, [&](const absl::StatusOr<Tensor>& result) { read = result.status(); });
   EXPECT_THAT(read.message(), HasSubstr("changed since it was listed"));
 }
 

@@ -47,7 +47,8 @@ absl::StatusOr<FoundItems> FindItems(const FileSystem& files, const std::string&
 // What tells whether a file is still the one of which an index was made.
 struct IndexedFile {
   int64_t size = 0;
-  // Its change time; below 0: of its version, where a store has one. 0: not known, or too recent to show another change.
+  // Its change time; below 0: of its version, where a store has one. 0: not known, or too recent to show another
+  // change.
   int64_t changed_ns = 0;
   uint32_t checksum = 0;  // of bytes at the beginnings of items; 0 where the version tells a change
 

@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
 #include "io/files/file_system.h"
-#include "io/formats/completion.h"
 #include "io/files/started_reads.h"
+#include "io/formats/completion.h"
 
 namespace headrace {
 

@@ -17,8 +17,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kFarImages[] = {
-    "cat/1.jpg", "cat/sub/2.JPG", "cat/.hidden/3.jpg", "cat/.4.jpg", "cat-b/5.jpg", "cat/note.txt",
-    ".git/6.jpg", "dog/7.png", "top.txt",
+    "cat/1.jpg",    "cat/sub/2.JPG", "cat/.hidden/3.jpg", "cat/.4.jpg", "cat-b/5.jpg",
+    "cat/note.txt", ".git/6.jpg",    "dog/7.png",         "top.txt",
 };
 
 std::vector<std::string> FarRows(const ImageListing& listing) {

@@ -57,8 +57,9 @@ def thread_names() -> list[str]:
 
 
 def pipeline_threads() -> list[str]:
-    """The threads that belong to one pipeline; the shared pools stay until the process ends."""
-    return [name for name in thread_names() if name not in ("headrace-cpu", "headrace-io", "headrace-watch")]
+    """The threads that belong to one pipeline; the shared pools and the one of far files stay until the process ends."""
+    shared = ("headrace-cpu", "headrace-far", "headrace-io", "headrace-watch")
+    return [name for name in thread_names() if name not in shared]
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
