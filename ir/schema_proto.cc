@@ -8,6 +8,8 @@ namespace headrace::ir {
 namespace {
 
 constexpr std::string_view kStruct = "struct";
+// More than any machine holds; products with sizes of values and numbers of rows stay within 64 bits.
+constexpr int64_t kMostValues = int64_t{1} << 48;
 
 absl::StatusOr<ColumnType> ReadType(const proto::ColumnType& wire, int depth);
 
@@ -30,12 +32,24 @@ absl::Status ReadDType(const proto::ColumnType& wire, int depth, ColumnType& typ
   return absl::OkStatus();
 }
 
+absl::Status CheckDimensions(const proto::ColumnType& wire) {
+  int64_t values = 1;
+  for (const int64_t dim : wire.shape()) {
+    if (dim < kUnknownDim) return GraphError("a dimension is ", dim, "; it must be at least 0, or -1 for unknown");
+    if (dim <= 0) continue;
+    // Dimensions of 0 do not make the others small.
+    if (dim > kMostValues / values) {
+      return GraphError("a shape has more than ", kMostValues, " values; write -1 for a dimension that is not known");
+    }
+    values *= dim;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ColumnType> ReadType(const proto::ColumnType& wire, int depth) {
   ColumnType type;
   HEADRACE_RETURN_IF_ERROR(ReadDType(wire, depth, type));
-  for (int64_t dim : wire.shape()) {
-    if (dim < kUnknownDim) return GraphError("a dimension is ", dim, "; it must be at least 0, or -1 for unknown");
-  }
+  HEADRACE_RETURN_IF_ERROR(CheckDimensions(wire));
   if (!wire.unknown_rank()) type.shape = Shape(wire.shape().begin(), wire.shape().end());
   type.optional = wire.optional();
   type.ragged = wire.ragged();

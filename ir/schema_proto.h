@@ -12,7 +12,8 @@ namespace headrace::ir {
 proto::ColumnType TypeToProto(const ColumnType& type);
 proto::Columns SchemaToProto(const Schema& schema);
 
-// kGraph if a dtype is unknown, a dimension is below -1 or a name occurs twice.
+// kGraph if a dtype is unknown, a dimension is below -1, the dimensions make more than 2^48 values, or a name occurs
+// twice.
 absl::StatusOr<ColumnType> TypeFromProto(const proto::ColumnType& type);
 absl::StatusOr<Schema> SchemaFromProto(const proto::Columns& columns);
 

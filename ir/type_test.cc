@@ -95,6 +95,19 @@ TEST(Schema, FromTheWireIsChecked) {
   EXPECT_EQ(SchemaFromProto(wire).status().message(), "column \"a\" occurs twice");
 }
 
+TEST(Type, OfMoreValuesThanAnyMachineHoldsIsRefused) {
+  const auto status_of = [](const Shape& shape) {
+    return TypeFromProto(TypeToProto(ColumnType::Of(DType::kUInt8, shape))).status();
+  };
+  constexpr int64_t kMost = int64_t{1} << 48;
+  EXPECT_TRUE(status_of({kMost}).ok());
+  EXPECT_TRUE(status_of({kUnknownDim, kMost / 8, 8}).ok());
+  EXPECT_EQ(status_of({kMost + 1}).message(),
+            "a shape has more than 281474976710656 values; write -1 for a dimension that is not known");
+  EXPECT_FALSE(status_of({int64_t{1} << 32, int64_t{1} << 32, 3}).ok());
+  EXPECT_FALSE(status_of({0, int64_t{1} << 62, int64_t{1} << 62}).ok());
+}
+
 TEST(Type, OfStructsTooDeepIsRefused) {
   proto::ColumnType type;
   type.set_dtype("int32");
