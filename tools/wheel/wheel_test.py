@@ -27,7 +27,7 @@ ALLOWED = {
     "librt.so.1",
     "libstdc++.so.6",
 }
-LARGEST_INSTALL = 40 * 1000 * 1000
+LARGEST_INSTALL = 48 * 1000 * 1000
 
 PIPELINE = """
 import ctypes

@@ -186,7 +186,7 @@ void HttpFiles::StartParts(const std::string& path, const FileGuard& guard, int6
     // A host that gives no parts gives the whole, and it is all that is wanted.
     wanted.whole_is_good = offset == 0 && bytes == guard.size && first == last;
     Get(path, std::move(wanted), calls, [path, parts, bytes](absl::StatusOr<Reply> reply) {
-      if (!reply.ok()) return parts->Take(reply.status());
+      if (!reply.ok()) return parts->Take(std::move(reply).status());
       if (!IsGiven(reply->head)) return parts->Take(HttpRefusedError(path, reply->head));
       // The whole, of a length that was not known before, did not fit.
       if (!reply->body.empty()) return parts->Take(SizeChangedError(ShownUrl(path), bytes, reply->received));

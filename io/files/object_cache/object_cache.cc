@@ -231,9 +231,9 @@ void ObjectCache::ReadInParts(const std::string& path, const ListedFile& listed,
   }
   const auto file = OpenKnown(path, listed);
   const absl::Span<uint8_t> target(buffer->data(), static_cast<size_t>(listed.size));
-  file->StartReadAt(0, target, [buffer, file, target, done = std::move(done)](const absl::StatusOr<int64_t>& read) {
+  file->StartReadAt(0, target, [buffer, file, target, done = std::move(done)](absl::StatusOr<int64_t> read) {
     if (!read.ok()) {
-      done(read.status());
+      done(std::move(read).status());
     } else {
       done(Tensor::ViewBytes(DType::kBytes, buffer, target.data(), target.size()));
     }
