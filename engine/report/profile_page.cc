@@ -16,6 +16,7 @@
 #include "engine/report/named_rows.h"
 #include "engine/report/store_lines.h"
 #include "engine/report/wait_text.h"
+#include "io/files/xml/xml_text.h"
 
 namespace headrace {
 namespace {
@@ -34,28 +35,7 @@ constexpr absl::string_view kPage =
 #include "engine/report/profile_page.html.inc"
     ;
 
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : Printable(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
+std::string Escaped(std::string_view text) { return EscapedXml(Printable(text)); }
 
 // A number over time, known at some moments; it holds until the next.
 using Series = std::vector<std::pair<uint64_t, double>>;

@@ -2,35 +2,9 @@
 
 #include "core/error.h"
 #include "io/files/xml/xml_scanner.h"
+#include "io/files/xml/xml_text.h"
 
 namespace headrace::s3 {
-namespace {
-
-// ETags hold quotes, and whatever a store puts there.
-std::string XmlText(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
-}  // namespace
 
 absl::StatusOr<std::string> UploadIdOf(std::string_view xml) {
   XmlScanner scanner(xml);
@@ -45,7 +19,7 @@ absl::StatusOr<std::string> UploadIdOf(std::string_view xml) {
 std::string CompletionOf(const std::vector<std::string>& etags) {
   std::string xml = "<CompleteMultipartUpload>";
   for (size_t i = 0; i < etags.size(); ++i) {
-    Append(xml, "<Part><PartNumber>", i + 1, "</PartNumber><ETag>", XmlText(etags[i]), "</ETag></Part>");
+    Append(xml, "<Part><PartNumber>", i + 1, "</PartNumber><ETag>", EscapedXml(etags[i]), "</ETag></Part>");
   }
   xml += "</CompleteMultipartUpload>";
   return xml;
