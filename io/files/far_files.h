@@ -36,6 +36,7 @@ struct StoreCounters {
 
 // What was counted between two moments.
 StoreCounters Since(const StoreCounters& now, const StoreCounters& before);
+void AddTo(StoreCounters& sum, const StoreCounters& counters);
 // Of all kinds, without those repeated.
 int64_t RequestsOf(const StoreCounters& counters);
 

@@ -42,21 +42,6 @@ std::string TextOfEnvironment(const Environment& environment) {
   return text;
 }
 
-void AddTo(StoreCounters& sum, const StoreCounters& counters) {
-  sum.reads += counters.reads;
-  sum.lists += counters.lists;
-  sum.writes += counters.writes;
-  sum.received += counters.received;
-  sum.sent += counters.sent;
-  sum.retries += counters.retries;
-  sum.throttled += counters.throttled;
-  sum.hedges += counters.hedges;
-  sum.connections += counters.connections;
-  sum.waiting_ns += counters.waiting_ns;
-  sum.transfer_ns += counters.transfer_ns;
-  sum.paused_ns += counters.paused_ns;
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<S3Store>> S3Stores::Now() const {
