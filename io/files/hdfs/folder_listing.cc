@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "io/files/hdfs/hdfs_url.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -26,7 +27,7 @@ http::Call ListDialogue::Next() {
   by_parts_ = client_->lists_by_parts();
   std::string& query = operation().query;
   query = by_parts_ ? "op=LISTSTATUS_BATCH" : "op=LISTSTATUS";
-  if (by_parts_ && !after_.empty()) Append(query, "&startAfter=", PercentEncoded(after_));
+  if (by_parts_ && !after_.empty()) Append(query, "&startAfter=", http::PercentEncoded(after_));
   return NameNodeDialogue::Next();
 }
 

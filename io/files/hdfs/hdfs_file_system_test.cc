@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <optional>
 
 #include "core/error.h"
@@ -11,6 +10,7 @@
 #include "core/tensor.h"
 #include "io/files/hdfs/piece_read.h"
 #include "io/files/hdfs/testing/served_cluster.h"
+#include "io/files/http/awaited_result.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -34,34 +34,11 @@ FakeReply FaultReply(Fault fault) {
   return reply;
 }
 
-// The result of an asynchronous call.
-template <typename Value>
-class Awaited {
- public:
-  auto Done() {
-    return [this](absl::StatusOr<Value> value) {
-      const std::lock_guard lock(mutex_);
-      value_ = std::move(value);
-      arrived_.notify_all();
-    };
-  }
-  absl::StatusOr<Value> Get() {
-    std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [&] { return value_.has_value(); });
-    return *value_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::optional<absl::StatusOr<Value>> value_;
-};
-
 absl::StatusOr<std::string> ReadStarted(const ServedCluster& served, const std::string& path,
                                         const ListedFile& listed) {
-  Awaited<Tensor> read;
-  served.files.StartRead(path, listed, read.Done());
-  const absl::StatusOr<Tensor> bytes = read.Get();
+  http::AwaitedResult<Tensor> read;
+  served.files.StartRead(path, listed, [&read](auto result) { read.Set(std::move(result)); });
+  const absl::StatusOr<Tensor> bytes = read.Wait([] {});
   if (!bytes.ok()) return bytes.status();
   return std::string(bytes->bytes_value());
 }
@@ -104,9 +81,9 @@ TEST(HdfsFileSystem, ReadsRangesOnlyWithinTheFile) {
   EXPECT_EQ(*(*file)->ReadAt(1000, span), 0);
   EXPECT_EQ(*(*file)->ReadAt(5000, span), 0);
   EXPECT_FALSE((*file)->ReadAt(-1, span).ok());
-  Awaited<int64_t> read;
-  (*file)->StartReadAt(10, span, read.Done());
-  EXPECT_EQ(*read.Get(), 100);
+  http::AwaitedResult<int64_t> read;
+  (*file)->StartReadAt(10, span, [&read](auto result) { read.Set(std::move(result)); });
+  EXPECT_EQ(*read.Wait([] {}), 100);
   EXPECT_EQ(target, Bytes(1000).substr(10, 100));
 }
 

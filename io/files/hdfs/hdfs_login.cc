@@ -12,6 +12,7 @@
 #include "io/files/hdfs/hdfs_url.h"
 #include "io/files/hdfs/remote_exception.h"
 #include "io/files/hdfs/token_file.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -26,7 +27,7 @@ constexpr int64_t kPauseNs = 600 * kSecondNs;
 constexpr int64_t kMostTokenFileBytes = int64_t{16} << 20;
 constexpr int64_t kMostLoginBytes = int64_t{1} << 20;
 
-std::string TokenQuery(std::string_view token) { return Cat("&delegation=", PercentEncoded(token)); }
+std::string TokenQuery(std::string_view token) { return Cat("&delegation=", http::PercentEncoded(token)); }
 
 // "namenode" of "https://namenode:9871".
 std::string_view HostOfAddress(std::string_view address) { return HostOf(address.substr(address.find("://") + 3)); }
@@ -84,7 +85,7 @@ absl::StatusOr<Pass> HdfsLogin::FirstPass() const {
   if (!settings_.token.empty()) return Pass{.query = TokenQuery(settings_.token)};
   if (!settings_.token_file.empty() && settings_.user.empty() && !settings_.anonymous) return PassOfFile();
   const std::string& user = settings_.user.empty() ? settings_.usual_user : settings_.user;
-  return user.empty() ? Pass{} : Pass{.query = Cat("&user.name=", PercentEncoded(user))};
+  return user.empty() ? Pass{} : Pass{.query = Cat("&user.name=", http::PercentEncoded(user))};
 }
 
 absl::StatusOr<std::shared_ptr<const Pass>> HdfsLogin::Current() {

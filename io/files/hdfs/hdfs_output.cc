@@ -17,6 +17,7 @@
 #include "io/files/file_system.h"
 #include "io/files/hdfs/hdfs_url.h"
 #include "io/files/hdfs/upload.h"
+#include "io/files/http/percent_text.h"
 #include "io/files/opened_file.h"
 #include "io/files/system_error.h"
 
@@ -252,12 +253,12 @@ class HdfsOutput : public OutputStream {
   }
 
   absl::Status Rename() {
-    NameNodeDialogue dialogue(client_->cluster(),
-                              {.name = name_,
-                               .path = draft_,
-                               .query = Cat("op=RENAME&renameoptions=OVERWRITE&destination=", PercentEncoded(path_)),
-                               .method = "PUT",
-                               .purpose = http::Purpose::kWrite});
+    NameNodeDialogue dialogue(client_->cluster(), {.name = name_,
+                                                   .path = draft_,
+                                                   .query = Cat("op=RENAME&renameoptions=OVERWRITE&destination=",
+                                                                http::PercentEncoded(path_)),
+                                                   .method = "PUT",
+                                                   .purpose = http::Purpose::kWrite});
     HEADRACE_RETURN_IF_ERROR(client_->Run(dialogue));
     const absl::StatusOr<http::Reply>& renamed = dialogue.result();
     const bool refused = renamed.ok() && renamed->body.find("false") != std::string::npos;

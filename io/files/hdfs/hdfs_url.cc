@@ -9,21 +9,11 @@
 namespace headrace::hdfs {
 namespace {
 
-std::string EncodedBut(std::string_view text, std::string_view kept) {
-  constexpr char kHexDigits[] = "0123456789ABCDEF";
-  std::string encoded;
-  encoded.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (absl::ascii_isalnum(byte) || kept.find(c) != std::string_view::npos) {
-      encoded.push_back(c);
-    } else {
-      encoded.push_back('%');
-      encoded.push_back(kHexDigits[byte >> 4]);
-      encoded.push_back(kHexDigits[byte & 15]);
-    }
-  }
-  return encoded;
+bool MayNameAHost(std::string_view authority) {
+  constexpr std::string_view kMarks = "-._~:[]";
+  return std::all_of(authority.begin(), authority.end(), [&](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || kMarks.find(c) != std::string_view::npos;
+  });
 }
 
 std::string WithSingleSlashes(std::string_view path) {
@@ -51,7 +41,7 @@ absl::StatusOr<HdfsUrl> ParseHdfsUrl(std::string_view url) {
     return GraphError(parts.scheme, "://", parts.authority.substr(at + 1), rest.substr(slash),
                       ": a path does not name the user; give user by storage=, as {\"hdfs\": {\"user\": …}}");
   }
-  if (EncodedBut(parts.authority, "-._~:[]") != parts.authority) {
+  if (!MayNameAHost(parts.authority)) {
     return GraphError(url, ": this is not the name of a NameNode or of a nameservice: ", parts.authority);
   }
   parts.path = WithSingleSlashes(rest.substr(slash));
@@ -71,9 +61,5 @@ std::string_view AuthorityOf(std::string_view url) {
   const std::string_view rest = url.substr(colon + 3);
   return rest.substr(0, rest.find_first_of("/?"));
 }
-
-std::string PercentEncodedPath(std::string_view path) { return EncodedBut(path, "-._~/"); }
-
-std::string PercentEncoded(std::string_view value) { return EncodedBut(value, "-._~"); }
 
 }  // namespace headrace::hdfs

@@ -1,5 +1,5 @@
 // `ParseHdfsUrl` takes a path of HDFS apart: "hdfs://namenode:8020/folder/file". Percent signs are not decoded, as in
-// all paths; `PercentEncoded` writes paths and values for requests. Threads: pure functions.
+// all paths. Threads: pure functions.
 #ifndef HEADRACE_IO_FILES_HDFS_HDFS_URL_H_
 #define HEADRACE_IO_FILES_HDFS_HDFS_URL_H_
 
@@ -24,10 +24,6 @@ std::string_view HostOf(std::string_view authority);
 
 // "10.0.0.1:9864" of "http://10.0.0.1:9864/webhdfs/v1/a?op=OPEN"; "" of what is not a URL.
 std::string_view AuthorityOf(std::string_view url);
-
-// All but letters, digits and "-._~" as "%20"; slashes stay in a path.
-std::string PercentEncodedPath(std::string_view path);
-std::string PercentEncoded(std::string_view value);
 
 }  // namespace headrace::hdfs
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -27,8 +28,8 @@ TEST(HdfsUrl, RefusesUsersAndWrongNames) {
 }
 
 TEST(HdfsUrl, WritesWhatRequestsMayHold) {
-  EXPECT_EQ(PercentEncodedPath("/a b/100%/ü+?&#"), "/a%20b/100%25/%C3%BC%2B%3F%26%23");
-  EXPECT_EQ(PercentEncoded("/a=1~"), "%2Fa%3D1~");
+  EXPECT_EQ(http::PercentEncoded("/a b/100%/ü+?&#", http::Slash::kKept), "/a%20b/100%25/%C3%BC%2B%3F%26%23");
+  EXPECT_EQ(http::PercentEncoded("/a=1~"), "%2Fa%3D1~");
 }
 
 TEST(HdfsUrl, TellsHosts) {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "io/files/hdfs/hdfs_url.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -44,7 +45,8 @@ absl::Status NameNodeDialogue::Prepare(const Cluster& cluster, const Operation& 
   asked.address = cluster.name_nodes->current();
   asked.answered = false;
   HEADRACE_ASSIGN_OR_RETURN(asked.pass, cluster.login->Current());
-  attempt.url = Cat(asked.address, "/webhdfs/v1", PercentEncodedPath(operation.path), "?", operation.query);
+  attempt.url =
+      Cat(asked.address, "/webhdfs/v1", http::PercentEncoded(operation.path, http::Slash::kKept), "?", operation.query);
   if (!operation.target.empty()) {
     Append(attempt.url, "&offset=", operation.offset + received,
            "&length=", static_cast<int64_t>(operation.target.size()) - received);
@@ -54,7 +56,7 @@ absl::Status NameNodeDialogue::Prepare(const Cluster& cluster, const Operation& 
     // NameNodes know them by their other port, too, and then only the host alone is taken.
     Append(excluded, excluded.empty() ? "" : ",", data_node, ",", HostOf(data_node));
   }
-  if (!excluded.empty()) Append(attempt.url, "&excludedatanodes=", PercentEncoded(excluded));
+  if (!excluded.empty()) Append(attempt.url, "&excludedatanodes=", http::PercentEncoded(excluded));
   attempt.url += asked.pass->query;
   if (!asked.pass->cookie.empty()) attempt.headers.push_back({"Cookie", asked.pass->cookie});
   return absl::OkStatus();

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "core/error.h"
 #include "io/files/http/content_range.h"
 #include "io/files/http/header_text.h"
 #include "io/files/http/http_date.h"
+#include "io/files/http/percent_text.h"
 #include "io/files/http/url.h"
 
 namespace headrace::http {
@@ -80,6 +83,15 @@ TEST(Url, WhatCannotStandInRequestsIsEncoded) {
 }
 
 TEST(Url, MessagesShowNoQueryAndNoUser) { EXPECT_EQ(ShownUrl("https://user:word@h/a?signature=1#x"), "https://h/a"); }
+
+TEST(PercentText, KeepsWhatSignaturesKeep) {
+  EXPECT_EQ(PercentEncoded("a-z_.~/'()*!$&+,;=:@", Slash::kKept), "a-z_.~/%27%28%29%2A%21%24%26%2B%2C%3B%3D%3A%40");
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(PercentDecoded(PercentEncoded(all)), all);
+  EXPECT_EQ(PercentDecoded("a+b%2Bc%2fd%"), "a b+c/d%");
+  EXPECT_EQ(PercentDecoded("%zz%4"), "%zz%4");
+}
 
 }  // namespace
 }  // namespace headrace::http

@@ -6,12 +6,12 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/files/http/header_text.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::http {
 namespace {
 
 constexpr std::string_view kMark = "://";
-constexpr std::string_view kHexDigits = "0123456789ABCDEF";
 
 struct UrlParts {
   std::string_view scheme;
@@ -113,8 +113,7 @@ std::string EncodedUrl(std::string_view url) {
     if (MayStandInUrl(letter)) {
       encoded += letter;
     } else {
-      const auto byte = static_cast<unsigned char>(letter);
-      encoded += {'%', kHexDigits[byte >> 4], kHexDigits[byte & 15]};
+      AppendPercent(encoded, letter);
     }
   }
   return encoded;

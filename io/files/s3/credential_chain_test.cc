@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/http/awaited_result.h"
 #include "io/files/http/testing/fake_transport.h"
-#include "io/files/s3/awaited.h"
 #include "io/files/s3/credential_reply.h"
 #include "io/files/s3/kept_credentials.h"
 #include "io/files/s3/process_output.h"
@@ -262,13 +262,12 @@ Credentials KeysUntil(int64_t expires, std::string name) {
 }
 
 std::string KeyOf(KeptCredentials& kept) {
-  const auto awaited = std::make_shared<Awaited<Credentials>>();
-  Cancellation none;
+  const auto awaited = std::make_shared<http::AwaitedResult<Credentials>>();
   // A copy of an error shares its text with the thread that found it, which ThreadSanitizer does not see.
   kept.Get([awaited](const absl::StatusOr<Credentials>& found) {
     awaited->Set(found.ok() ? found : NotFoundError(ToStd(found.status().message())));
   });
-  const auto found = awaited->Wait(none);
+  const auto found = awaited->Wait([] {});
   return found.ok() ? found->access_key : std::string(ToStd(found.status().message()));
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/printable.h"
-#include "io/files/s3/percent_text.h"
+#include "io/files/http/percent_text.h"
 #include "io/files/xml/xml_scanner.h"
 
 namespace headrace::s3 {
@@ -50,8 +50,8 @@ class PageElements {
   absl::StatusOr<ListPage> Finish() {
     if (page_.truncated && page_.next.empty()) return DataError("a page of a listing has no token for the next one");
     if (!encoded_) return std::move(page_);
-    for (ListedObject& object : page_.objects) object.key = PercentDecoded(object.key);
-    for (std::string& prefix : page_.prefixes) prefix = PercentDecoded(prefix);
+    for (ListedObject& object : page_.objects) object.key = http::PercentDecoded(object.key);
+    for (std::string& prefix : page_.prefixes) prefix = http::PercentDecoded(prefix);
     return std::move(page_);
   }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "core/text.h"
-#include "io/files/s3/percent_text.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::s3 {
 namespace {
@@ -14,6 +15,9 @@ constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 std::string_view TextOf(const http::Transport::Sha256& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
+
+// "0a1f…", as signatures and digests are written.
+std::string HexOf(const http::Transport::Sha256& digest) { return absl::BytesToHexString(ToAbsl(TextOf(digest))); }
 
 // Without blanks around it, and with one blank where several follow each other.
 std::string CanonicalValue(std::string_view value) {
@@ -83,8 +87,8 @@ std::string LowerCase(std::string_view name) {
 
 std::string QueryText(std::vector<http::Header> parameters) {
   for (http::Header& parameter : parameters) {
-    parameter.name = PercentEncoded(parameter.name);
-    parameter.value = PercentEncoded(parameter.value);
+    parameter.name = http::PercentEncoded(parameter.name);
+    parameter.value = http::PercentEncoded(parameter.value);
   }
   std::sort(parameters.begin(), parameters.end(), [](const http::Header& a, const http::Header& b) {
     return a.name != b.name ? a.name < b.name : a.value < b.value;
@@ -97,7 +101,7 @@ std::string QueryText(std::vector<http::Header> parameters) {
 }
 
 std::string PayloadDigest(const http::Transport& transport, const std::vector<std::string_view>& body) {
-  return HexText(TextOf(transport.DigestSha256(body)));
+  return HexOf(transport.DigestSha256(body));
 }
 
 std::string CanonicalRequest(Signable signable) {
@@ -119,7 +123,7 @@ std::string AuthorizationOf(const http::Transport& transport, const Signable& si
   std::vector<http::Header> headers = signable.headers;
   std::sort(headers.begin(), headers.end(), ByName);
   return Cat(kAlgorithm, " Credential=", credentials.access_key, "/", ScopeText(scope),
-             ", SignedHeaders=", SignedNames(headers), ", Signature=", HexText(TextOf(signature)));
+             ", SignedHeaders=", SignedNames(headers), ", Signature=", HexOf(signature));
 }
 
 void SignRequest(const http::Transport& transport, std::string_view payload, const SigningScope& scope,

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "io/files/http/testing/fake_transport.h"
-#include "io/files/s3/percent_text.h"
 #include "io/files/s3/utc_time.h"
 
 namespace headrace::s3 {
@@ -89,15 +88,6 @@ TEST(RequestSigner, SignsTheHostAndTheStoresHeadersAlone) {
 TEST(RequestSigner, EncodesAndSortsParameters) {
   EXPECT_EQ(QueryText({{"prefix", "a b/+"}, {"uploads", ""}, {"list-type", "2"}, {"a", "\xc3\xbc"}}),
             "a=%C3%BC&list-type=2&prefix=a%20b%2F%2B&uploads=");
-}
-
-TEST(PercentText, KeepsWhatSignaturesKeep) {
-  EXPECT_EQ(PercentEncoded("a-z_.~/'()*!$&+,;=:@", Slash::kKept), "a-z_.~/%27%28%29%2A%21%24%26%2B%2C%3B%3D%3A%40");
-  std::string all;
-  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
-  EXPECT_EQ(PercentDecoded(PercentEncoded(all)), all);
-  EXPECT_EQ(PercentDecoded("a+b%2Bc%2fd%"), "a b+c/d%");
-  EXPECT_EQ(PercentDecoded("%zz%4"), "%zz%4");
 }
 
 TEST(UtcTime, ReadsAndWrites) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/files/s3/percent_text.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::s3 {
 namespace {
@@ -63,7 +63,7 @@ absl::StatusOr<S3Endpoint> S3Endpoint::Make(std::string given) {
 }
 
 std::string S3Endpoint::Url(std::string_view region, std::string_view bucket, std::string_view key) const {
-  const std::string path = PercentEncoded(key, Slash::kKept);
+  const std::string path = http::PercentEncoded(key, http::Slash::kKept);
   if (is_aws()) {
     const std::string_view china = region.starts_with("cn-") ? ".cn" : "";
     const std::string host = Cat("s3.", region, ".amazonaws.com", china);

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "io/files/file_system_registration.h"
+#include "io/files/http/awaited_result.h"
 #include "io/files/output_stream.h"
 #include "io/files/s3/s3_listing.h"
 #include "io/files/s3/s3_object.h"
@@ -54,9 +55,9 @@ const FileSystemRegistration s3a_registration("s3a", MakeS3FileSystem);
 absl::StatusOr<Tensor> S3FileSystem::Read(const std::string& path) const {
   HEADRACE_ASSIGN_OR_RETURN(const ObjectPlace place, PlaceOf(stores_, path));
   const auto cancellation = std::make_shared<Cancellation>();
-  Awaited<Tensor> awaited;
+  http::AwaitedResult<Tensor> awaited;
   StartReadObject(place, {}, cancellation, [&awaited](absl::StatusOr<Tensor> read) { awaited.Set(std::move(read)); });
-  return awaited.Wait(*cancellation);
+  return awaited.Wait([&] { cancellation->Cancel(); });
 }
 
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> S3FileSystem::Open(const std::string& path) const {

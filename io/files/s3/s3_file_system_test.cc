@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "io/files/http/awaited_result.h"
 #include "io/files/s3/testing/fake_s3.h"
 #include "io/files/s3/tree_listing.h"
 
@@ -93,11 +94,10 @@ TEST(S3FileSystem, ReadsWholeObjectsOfAnySize) {
     store.s3.Put("whole", bytes);
     EXPECT_TRUE(Bytes(store.files->Read("s3://b/whole")) == bytes) << size;
     absl::StatusOr<Tensor> read;
-    Awaited<Tensor> awaited;
-    Cancellation none;
+    http::AwaitedResult<Tensor> awaited;
     store.files->StartRead("s3://b/whole", ListedAs(bytes),
                            [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
-    EXPECT_TRUE(Bytes(awaited.Wait(none)) == bytes) << size;
+    EXPECT_TRUE(Bytes(awaited.Wait([] {})) == bytes) << size;
   }
 }
 
@@ -112,11 +112,10 @@ TEST(S3FileSystem, ReadsAnUnknownSizeByOneRequest) {
 TEST(S3FileSystem, ReadsAListedObjectByOneRequest) {
   TestStore store;
   store.s3.Put("small", "bytes");
-  Awaited<Tensor> awaited;
-  Cancellation none;
+  http::AwaitedResult<Tensor> awaited;
   store.files->StartRead("s3://b/small", ListedAs("bytes"),
                          [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
-  EXPECT_EQ(Bytes(awaited.Wait(none)), "bytes");
+  EXPECT_EQ(Bytes(awaited.Wait([] {})), "bytes");
   ASSERT_EQ(store.transport.requests().size(), 1u);
   EXPECT_EQ(store.transport.requests()[0].Find("range"), "bytes=0-4");
 }
@@ -155,10 +154,9 @@ TEST(S3FileSystem, RefusesAnObjectThatChangedSinceItWasListed) {
     EXPECT_EQ(KindOf(read.status()), ErrorKind::kData) << now;
     EXPECT_THAT(read.status().message(), HasSubstr("s3://b/key changed since it was listed")) << now;
     EXPECT_EQ(target, "xxxxxxxxx");
-    Awaited<Tensor> awaited;
-    Cancellation none;
+    http::AwaitedResult<Tensor> awaited;
     store.files->StartRead("s3://b/key", listed, [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
-    EXPECT_THAT(Bytes(awaited.Wait(none)), HasSubstr("changed since it was listed"));
+    EXPECT_THAT(Bytes(awaited.Wait([] {})), HasSubstr("changed since it was listed"));
   }
 }
 
@@ -177,11 +175,10 @@ TEST(S3FileSystem, RefusesAnObjectThatChangesWhileItIsOpen) {
 TEST(S3FileSystem, RefusesAnEmptyObjectThatIsNoLongerEmpty) {
   TestStore store;
   store.s3.Put("key", "bytes");
-  Awaited<Tensor> awaited;
-  Cancellation none;
+  http::AwaitedResult<Tensor> awaited;
   store.files->StartRead("s3://b/key", ListedAs(""),
                          [&](absl::StatusOr<Tensor> given) { awaited.Set(std::move(given)); });
-  EXPECT_THAT(Bytes(awaited.Wait(none)), HasSubstr("changed since it was listed"));
+  EXPECT_THAT(Bytes(awaited.Wait([] {})), HasSubstr("changed since it was listed"));
 }
 
 TEST(S3FileSystem, SaysWhatIsThere) {

@@ -10,6 +10,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "io/files/http/awaited_result.h"
 #include "io/files/http/content_range.h"
 #include "io/files/http/http_date.h"
 #include "io/files/s3/list_page.h"
@@ -219,12 +220,12 @@ absl::StatusOr<int64_t> S3Object::ReadAt(int64_t offset, absl::Span<uint8_t> tar
   const int64_t bytes = std::min(static_cast<int64_t>(target.size()), std::max<int64_t>(0, size_ - offset));
   if (bytes == 0) return 0;
   const auto cancellation = std::make_shared<Cancellation>();
-  Awaited<int64_t> awaited;
+  http::AwaitedResult<int64_t> awaited;
   StartPieces(place_, guard_, offset, target.subspan(0, static_cast<size_t>(bytes)), cancellation,
               [&awaited, bytes](absl::Status status) {
                 awaited.Set(status.ok() ? absl::StatusOr<int64_t>(bytes) : std::move(status));
               });
-  return awaited.Wait(*cancellation);
+  return awaited.Wait([&] { cancellation->Cancel(); });
 }
 
 absl::StatusOr<FileStat> StatObject(const ObjectPlace& place) {

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/fork_watch.h"
 #include "core/stop_signal.h"
+#include "io/files/http/awaited_result.h"
 #include "io/files/http/http_date.h"
 #include "io/files/http/reach_for.h"
 #include "io/files/s3/credential_chain.h"
@@ -314,9 +315,9 @@ void S3Store::Renew(const std::shared_ptr<Going>& going, http::Reply refused) {
 absl::StatusOr<http::Reply> S3Store::Run(S3Request request) {
   if (request.cancellation == nullptr) request.cancellation = std::make_shared<Cancellation>();
   const std::shared_ptr<Cancellation> cancellation = request.cancellation;
-  Awaited<http::Reply> awaited;
+  http::AwaitedResult<http::Reply> awaited;
   Start(std::move(request), [&awaited](absl::StatusOr<http::Reply> reply) { awaited.Set(std::move(reply)); });
-  return awaited.Wait(*cancellation);
+  return awaited.Wait([&] { cancellation->Cancel(); });
 }
 
 std::string S3Store::PayloadOf(const S3Request& request) const {

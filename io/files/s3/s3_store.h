@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "io/files/http/http_client.h"
-#include "io/files/s3/awaited.h"
+#include "io/files/s3/cancellation.h"
 #include "io/files/s3/environment.h"
 #include "io/files/s3/kept_credentials.h"
 #include "io/files/s3/s3_endpoint.h"

@@ -6,7 +6,7 @@
 
 #include "core/hash.h"
 #include "core/text.h"
-#include "io/files/s3/percent_text.h"
+#include "io/files/http/percent_text.h"
 
 namespace headrace::s3 {
 namespace {
@@ -53,7 +53,7 @@ FakeS3::Target FakeS3::TargetOf(std::string_view url) {
   url.remove_prefix(url.find("://") + 3);
   url.remove_prefix(std::min(url.find('/') + 1, url.size()));
   const size_t question = std::min(url.find('?'), url.size());
-  const std::string path = PercentDecoded(url.substr(0, question));
+  const std::string path = http::PercentDecoded(url.substr(0, question));
   const size_t slash = std::min(path.find('/'), path.size());
   target.bucket = path.substr(0, slash);
   if (slash < path.size()) target.key = path.substr(slash + 1);
@@ -63,7 +63,7 @@ FakeS3::Target FakeS3::TargetOf(std::string_view url) {
     const std::string_view parameter = url.substr(0, end);
     const size_t equals = std::min(parameter.find('='), parameter.size());
     const std::string_view value = parameter.substr(std::min(equals + 1, parameter.size()));
-    target.query[PercentDecoded(parameter.substr(0, equals))] = PercentDecoded(value);
+    target.query[http::PercentDecoded(parameter.substr(0, equals))] = http::PercentDecoded(value);
     url.remove_prefix(std::min(end + 1, url.size()));
   }
   return target;
@@ -85,7 +85,7 @@ http::FakeReply FakeS3::List(const Target& target) const {
   const size_t page = most.empty() ? page_ : std::min<size_t>(page_, static_cast<size_t>(NumberOf(most)));
   std::string after = ValueOf(target.query, "start-after");
   const std::string token = ValueOf(target.query, "continuation-token");
-  if (!token.empty()) after = PercentDecoded(token.substr(token.find(':') + 1));
+  if (!token.empty()) after = http::PercentDecoded(token.substr(token.find(':') + 1));
   std::string contents;
   std::string last_folder;
   std::string last;
@@ -108,19 +108,20 @@ http::FakeReply FakeS3::List(const Target& target) const {
     last_folder = folder;
     last = folder.empty() ? key : folder;
     if (folder.empty()) {
-      Append(contents, "<Contents><Key>", PercentEncoded(key), "</Key><ETag>&quot;",
+      Append(contents, "<Contents><Key>", http::PercentEncoded(key), "</Key><ETag>&quot;",
              std::string_view(etags_.at(key)).substr(1, etags_.at(key).size() - 2), "&quot;</ETag><Size>",
              object->second.size(), "</Size></Contents>");
     } else {
-      Append(contents, "<CommonPrefixes><Prefix>", PercentEncoded(folder), "</Prefix></CommonPrefixes>");
+      Append(contents, "<CommonPrefixes><Prefix>", http::PercentEncoded(folder), "</Prefix></CommonPrefixes>");
     }
   }
   http::FakeReply reply;
-  reply.body = Cat("<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>", contents,
-                   "<EncodingType>url</EncodingType><IsTruncated>", truncated ? "true" : "false", "</IsTruncated>",
-                   truncated ? Cat("<NextContinuationToken>page+/=:", PercentEncoded(last), "</NextContinuationToken>")
-                             : std::string(),
-                   "</ListBucketResult>");
+  reply.body =
+      Cat("<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>", contents,
+          "<EncodingType>url</EncodingType><IsTruncated>", truncated ? "true" : "false", "</IsTruncated>",
+          truncated ? Cat("<NextContinuationToken>page+/=:", http::PercentEncoded(last), "</NextContinuationToken>")
+                    : std::string(),
+          "</ListBucketResult>");
   return reply;
 }
 

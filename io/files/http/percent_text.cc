@@ -1,13 +1,12 @@
-#include "io/files/s3/percent_text.h"
+#include "io/files/http/percent_text.h"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace headrace::s3 {
+namespace headrace::http {
 namespace {
 
-constexpr std::string_view kUpperDigits = "0123456789ABCDEF";
-constexpr std::string_view kLowerDigits = "0123456789abcdef";
+constexpr std::string_view kPercentDigits = "0123456789ABCDEF";
 
 bool IsUnreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
@@ -24,6 +23,11 @@ int HexDigit(char c) {
 
 }  // namespace
 
+void AppendPercent(std::string& text, char byte) {
+  const auto bits = static_cast<uint8_t>(byte);
+  text += {'%', kPercentDigits[bits >> 4], kPercentDigits[bits & 15]};
+}
+
 std::string PercentEncoded(std::string_view bytes, Slash slash) {
   std::string text;
   text.reserve(bytes.size());
@@ -32,10 +36,7 @@ std::string PercentEncoded(std::string_view bytes, Slash slash) {
       text += c;
       continue;
     }
-    const auto byte = static_cast<uint8_t>(c);
-    text += '%';
-    text += kUpperDigits[byte >> 4];
-    text += kUpperDigits[byte & 15];
+    AppendPercent(text, c);
   }
   return text;
 }
@@ -56,15 +57,4 @@ std::string PercentDecoded(std::string_view text) {
   return bytes;
 }
 
-std::string HexText(std::string_view bytes) {
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const char c : bytes) {
-    const auto byte = static_cast<uint8_t>(c);
-    text += kLowerDigits[byte >> 4];
-    text += kLowerDigits[byte & 15];
-  }
-  return text;
-}
-
-}  // namespace headrace::s3
+}  // namespace headrace::http
