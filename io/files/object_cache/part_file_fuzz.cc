@@ -33,7 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint8_t> got(static_cast<size_t>(bytes > offset ? bytes - offset : 0));
   if (!part->Read(offset, absl::MakeSpan(got)) || got.empty()) return 0;
   Require(static_cast<int64_t>(text.size()) >= object_cache::PartFileBytes(key), "the file has the part's bytes");
-  Require(std::memcmp(got.data(), text.data() + head + offset, got.size()) == 0,
-          "what was read is in the file");
+  Require(std::memcmp(got.data(), text.data() + head + offset, got.size()) == 0, "what was read is in the file");
   return 0;
 }
