@@ -1,4 +1,4 @@
-"""The README: short, in its order, and its first example runs as pasted, where nothing but the package is."""
+"""The README is short, in its order, and leads to every page; its first example runs as pasted, where only the package is."""
 
 import os
 import pathlib
@@ -11,6 +11,8 @@ from tests.conftest import ROOT
 from tools.wheel.readme_example import FirstExample
 
 README = ROOT / "README.md"
+# The list of all pages, by section.
+CONTENTS = ROOT / "docs/README.md"
 MOST_WORDS = 800
 HEADINGS = [
     "Headrace",
@@ -52,6 +54,16 @@ def test_its_figures_are_in_the_table() -> None:
     figures = re.findall(r"\d[\d,]*\.\d+|\d,\d{3}", section)
     assert len(figures) >= 3
     assert [figure for figure in figures if figure not in table] == []
+
+
+def linked_from(page: pathlib.Path) -> set[pathlib.Path]:
+    return {(page.parent / path).resolve() for path in re.findall(r"\]\((?!https?://)([^)#\s]+)", page.read_text())}
+
+
+def test_every_page_is_linked_from_the_contents() -> None:
+    reached = linked_from(README) | linked_from(CONTENTS)
+    assert CONTENTS in reached
+    assert [page.name for page in sorted((ROOT / "docs").glob("*.md")) if page not in reached] == []
 
 
 def test_its_first_example_prints_what_is_shown_where_only_the_package_is() -> None:
