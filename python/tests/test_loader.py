@@ -17,7 +17,7 @@ from conftest import eventually, pipeline_threads, run_python, values
 
 import headrace as hr
 from headrace._arguments.doubts import _said
-from headrace._runs.iterator import DeviceBatch
+from headrace._runs.device_batch import DeviceBatch
 from headrace.torch import Loader, rank_and_world
 
 

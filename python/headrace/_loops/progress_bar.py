@@ -9,7 +9,6 @@ from headrace import _engine
 from headrace._arguments.options import shown
 from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import Iterator
-from headrace._runs.ragged import rows_in
 from headrace.errors import GraphError, UnsupportedError
 
 __all__ = ["progress", "tqdm_class"]
@@ -53,10 +52,10 @@ class Progress:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> dict[str, Any]:
+    def __next__(self) -> Any:
         asked = time.perf_counter()
         try:
-            batch: dict[str, Any] = next(self._iterator)
+            batch = next(self._iterator)
         except BaseException:
             self._end_bar()
             raise
@@ -94,12 +93,12 @@ class Progress:
     ) -> None:
         self.close()
 
-    def _show(self, batch: dict[str, Any], asked: float) -> None:
+    def _show(self, batch: Any, asked: float) -> None:
         now = time.perf_counter()
         self._waited += now - asked
         elapsed = max(now - self._begun, 1e-9)
         joined = self._iterator._joined
-        rows = 1 if joined is False else rows_in(batch) if joined else None
+        rows = 1 if joined is False else self._iterator._rows_of(batch) if joined else None
         self._rows = None if rows is None or self._rows is None else self._rows + rows
         rate = "" if self._rows is None else f"{self._rows / elapsed:,.0f} rows/s, "
         self._bar.set_postfix_str(f"{rate}waited {self._waited / elapsed:.0%}", refresh=False)
