@@ -13,7 +13,7 @@ from headrace._arguments.storage import within
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets import numbered_rows
 from headrace._datasets.base import Base, ordered
-from headrace._datasets.class_names import class_names, known_classes, why_none
+from headrace._datasets.class_names import class_names, known_classes, label_columns, why_none
 from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
@@ -22,6 +22,8 @@ from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
 from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
+from headrace.errors import GraphError
+from headrace.transforms import TypeCast
 
 if TYPE_CHECKING:
     from headrace._mindrecord import WrittenSet
@@ -78,6 +80,17 @@ class Dataset(Methods, Runs):
         return numbered_rows.rows(self, indices)
 
     # ---- its classes ----
+
+    def _cast_labels(self, dtype: Any) -> None:
+        """For a source that is being made: its labels have this type; None: that of the source."""
+        if dtype is None:
+            return
+        columns = label_columns(self)
+        if not columns:
+            of = type(self).__name__
+            raise GraphError(f"{of}: label_type is {options.shown(dtype)}, and there is no column of labels; leave it out")
+        for column in columns:
+            self._become(self._copy().map(TypeCast(dtype), column))
 
     @property
     def class_to_idx(self) -> dict[str, int]:
