@@ -21,6 +21,7 @@ from headrace._datasets.run_doubts import warn_of_data, warn_of_far_rows
 from headrace._graph import parameters
 from headrace._graph.reference import Binding
 from headrace._runs.error_policy import ErrorPolicy
+from headrace._runs.explanation import Explanation
 from headrace._runs.iterator import Iterator, Run, start, stop
 from headrace._runs.loop_target import refuse_names
 from headrace._runs.profile import ProfileFiles
@@ -174,9 +175,17 @@ class Runs(Base):
         except StateError:
             return self._iterate(epoch, None, chosen, None)._without_first(batches)
 
+    def _first_rows(self, count: int) -> list[dict[str, Any]]:
+        """Of the dataset's epoch, as dicts."""
+        plain = {"callbacks": None, "profile": None, "device": None, "as_tuple": None, "executor": "pull"}
+        kept = {} if self._options["as_"] != "arrow" else {"as_": None}
+        return self._given_rows(self._options.changed(plain | kept, "head"), None, count)
+
     def _run_from(self, first: int, count: int) -> list[Any]:
         """So many rows of the dataset's epoch; StateError, with the reason, where those before would have to be made."""
-        chosen = self._options.changed({"callbacks": None, "profile": None}, "options")
+        return self._given_rows(self._options.changed({"callbacks": None, "profile": None}, "options"), first, count)
+
+    def _given_rows(self, chosen: RunOptions, first: int | None, count: int) -> list[Any]:
         # Of the loop before, which reports are about.
         last_run = self._last_run
         try:
@@ -333,10 +342,10 @@ class Runs(Base):
         passes = flag("passes", passes, "explain")
         text = None if passes or self._last_run is None else self._last_run.text()
         if text is not None:
-            return text
+            return Explanation(text)
         given = self._options.for_engine() | {"epoch": self.epoch, "endless": True, "listings": self._listings}
         graph, given, references = self._bound_graph(given)
-        return self._options.text() + _engine.explain(graph, given, references, passes)
+        return Explanation(self._options.text() + _engine.explain(graph, given, references, passes))
 
     # ---- epochs ----
 

@@ -1,4 +1,4 @@
-"""A bar for a loop on a terminal: tqdm's, with rows a second and the share of the time that the loop waited."""
+"""A bar for a loop on a terminal or in a notebook: tqdm's, with rows a second and the share of the time that the loop waited."""
 
 import sys
 import time
@@ -15,27 +15,31 @@ __all__ = ["progress", "tqdm_class"]
 
 
 def progress(batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None) -> "Progress":
-    """The batches, with a bar on the terminal that says how far the epoch is: `for batch in hr.progress(ds)`.
+    """The batches, with a bar that says how far the epoch is, on the terminal or in a notebook:
+    `for batch in hr.progress(ds)`.
 
     After tqdm's own figures it shows rows a second, where the batches are as `batch` made them, and `waited`: the share
-    of the time that the loop has spent waiting for batches. If that is near 0%, the pipeline is fast enough. Where the
-    file is no terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
+    of the time that the loop has spent waiting for batches. If that is near 0%, the pipeline is fast enough. Elsewhere,
+    where the file is not a terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
 
     Args:
         batches: A dataset, whose next epoch it runs, or an iterator.
         description: What stands before the bar.
-        file: Where the bar is written; None: stderr.
+        file: Where the bar is written; None: stderr, or the cell of a notebook.
 
     Raises:
-        UnsupportedError: tqdm is not installed, and there is a terminal.
+        UnsupportedError: tqdm is not installed, and there is a terminal or a notebook.
     """
     if not isinstance(batches, (Dataset, Iterator)):
         raise GraphError(f"progress: the batches are {shown(batches)}; give a dataset or an iterator")
     stream = sys.stderr if file is None else file
-    if not stream.isatty():
+    in_cell = file is None and _in_notebook()
+    if not (in_cell or stream.isatty()):
         return Progress(iter(batches), None)
     shown_description = None if description is None else _engine.printable(description)
-    bar = tqdm_class()(total=_length(batches), desc=shown_description, unit="batch", file=stream)
+    # A bar of a cell takes no file.
+    place = {} if in_cell else {"file": stream}
+    bar = tqdm_class(in_cell)(total=_length(batches), desc=shown_description, unit="batch", **place)
     return Progress(iter(batches), bar)
 
 
@@ -110,10 +114,21 @@ class Progress:
             bar.close()
 
 
-def tqdm_class() -> Any:
-    """UnsupportedError: it is not installed."""
+def _in_notebook() -> bool:
+    """Whether this is a kernel of Jupyter, whose stderr is not a terminal."""
+    # A program that has not imported IPython is no kernel of it.
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return "IPKernelApp" in getattr(ipython, "config", ())
+
+
+def tqdm_class(in_cell: bool = False) -> Any:
+    """`in_cell`: that of widgets in a notebook, or of text there without ipywidgets. UnsupportedError: tqdm is not
+    installed."""
     try:
-        from tqdm import tqdm
+        if in_cell:
+            from tqdm.auto import tqdm
+        else:
+            from tqdm import tqdm
     except ImportError:
         raise UnsupportedError("progress needs tqdm, which is not installed here: pip install tqdm") from None
     return tqdm

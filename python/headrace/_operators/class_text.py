@@ -88,7 +88,8 @@ def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None]:
     further += [(_STORAGE, _STORAGE_DOC)] if _reads_paths(op) else []
     if not further:
         return given, own
-    docs = {attribute["name"]: None for attribute in visible(op)} if own is None else dict(own)
+    docs: dict[str, str | None] = {attribute["name"]: None for attribute in visible(op)}
+    docs = docs if own is None else dict(own)
     for parameter, text in further:
         given = f"{given}{'' if '*' in _parts(given) else ', *'}, {parameter}"
         docs[parameter.partition(":")[0]] = text

@@ -20,6 +20,7 @@ from headrace._graph.parameters import state_of
 from headrace._runs.arrow_batches import arrow_batch, pyarrow_or_none
 from headrace._runs.callback import Callback, Calls
 from headrace._runs.device_batch import CUDA, DeviceBatch, DeviceTuple
+from headrace._runs.explanation import Explanation
 from headrace._runs.foreign_files import name_foreign_file
 from headrace._runs.loop_target import refuse_names
 from headrace._runs.profile import ProfileFiles
@@ -305,7 +306,7 @@ class Iterator:
 
     def explain(self) -> str:
         """As `Dataset.explain()`, for this run."""
-        return self._run.text() or ""
+        return Explanation(self._run.text() or "")
 
     def report(self) -> dict[str, Any]:
         """The figures behind `explain()`: the current ones, or the last ones after the end."""
