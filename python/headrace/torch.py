@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Iterator as TypingIterator
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace._arguments import other_libraries
 from headrace._arguments.doubts import warn_once
@@ -511,3 +511,10 @@ def _current_gpu() -> str:
     # A program that has not imported torch has not chosen another one.
     number = torch.cuda.current_device() if torch is not None and torch.cuda.is_available() else 0
     return f"cuda:{number}"
+
+
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+    def __getattr__(name: str) -> Any:
+        advice = "; write Loader(dataset, batch_size=…)" if name.endswith("DataLoader") else ""
+        raise AttributeError(f"module 'headrace.torch' has no attribute {name!r}{advice}", name=name)

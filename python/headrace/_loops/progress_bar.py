@@ -9,6 +9,7 @@ from headrace import _engine
 from headrace._arguments.options import shown
 from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import Iterator
+from headrace._runs.loop_target import refuse_names
 from headrace.errors import GraphError, UnsupportedError
 
 __all__ = ["progress", "tqdm_class"]
@@ -54,6 +55,8 @@ class Progress:
         self._rows: int | None = 0
 
     def __iter__(self) -> Self:
+        if self._iterator._gives_dicts:
+            refuse_names()
         return self
 
     def __next__(self) -> Any:

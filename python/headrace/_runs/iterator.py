@@ -185,8 +185,8 @@ class Iterator:
         self._joined = joined
         self._on_device = engine.on_device
         # Whether rows are returned as the engine makes them; and, from here on, with no call, which `__next__` checks.
-        changed = self._torch is not None or self._pyarrow is not None or self._tuples is not None
-        self._as_given = not (changed or self._on_device)
+        self._gives_dicts = self._tuples is None and as_ != "arrow"
+        self._as_given = self._gives_dicts and self._torch is None and not self._on_device
         self._plain = self._as_given and on_second is None and self._calls is None
         self._on_end = on_end
         self._profile = profile
@@ -213,7 +213,7 @@ class Iterator:
         return None if self._tuples is None else self._tuples.pad
 
     def __iter__(self) -> Self:
-        if self._tuples is None and self._pyarrow is None:
+        if self._gives_dicts:
             refuse_names()
         return self
 

@@ -247,7 +247,7 @@ def _types_of_rows(
                     continue
                 kind = _kind_of(field)
                 kinds[at].add(kind)
-                if field.strip(" \t") in _NO_NUMBER:
+                if kind == "string" and field.strip(" \t") in _NO_NUMBER:
                     words[at].add(field)
                 else:
                     others[at].add(kind)
