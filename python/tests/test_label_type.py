@@ -61,7 +61,7 @@ def test_columns_of_classes_of_tables(tmp_path: pathlib.Path, photos: pathlib.Pa
     ds = hr.Numpy({"label": np.arange(2, dtype=np.uint8)}, label_type="int64")
     assert ds.schema["label"] == ("int64", ())
     paths = [str(each) for each in sorted(photos.rglob("*.jpg"))[:2]]
-    ds = hr.Manifest({"path": paths, "label": ["b", "a"]}, classes="label", label_type="int64")
+    ds = hr.Manifest({"file_name": paths, "label": ["b", "a"]}, classes="label", label_type="int64")
     assert [int(row["label"]) for row in ds] == [1, 0] and ds.schema["label"].dtype == "int64"
 
 
