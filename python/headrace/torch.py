@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace._arguments import other_libraries
 from headrace._arguments.doubts import warn_once
+from headrace._arguments.import_statement import imports_from
 from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.options import flag, shown, whole
 from headrace._arguments.source_location import users_location
@@ -517,4 +518,5 @@ if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checke
 
     def __getattr__(name: str) -> Any:
         advice = "; write Loader(dataset, batch_size=…)" if name.endswith("DataLoader") else ""
-        raise AttributeError(f"module 'headrace.torch' has no attribute {name!r}{advice}", name=name)
+        said = f"module 'headrace.torch' has no attribute {name!r}{advice}"
+        raise ImportError(said, name="headrace.torch") if imports_from(1) else AttributeError(said, name=name)

@@ -159,6 +159,28 @@ def test_an_error_says_what_to_write(images, mistake):
         made(images)
 
 
+IMPORTS = {
+    "from headrace.torch import DataLoader": r"write Loader\(dataset, batch_size=…\)",
+    "from headrace import DataLoader": r"write headrace.torch.Loader\(dataset, batch_size=…\)",
+    "from headrace.vision import ToTensor": r"write V.ToFloat\(\) for values of 0 … 1",
+    "from headrace.vision import Reszie": "did you mean Resize",
+    "from headrace.torch import Loder": "module 'headrace.torch' has no attribute 'Loder'",
+}
+
+
+@pytest.mark.parametrize("statement", IMPORTS)
+def test_an_import_says_what_to_write(statement):
+    with pytest.raises(ImportError, match=IMPORTS[statement]):
+        exec(statement)
+
+
+@pytest.mark.parametrize("module", [hr, headrace_torch, V])
+def test_other_ways_to_ask_for_a_name_are_as_they_were(module):
+    assert not hasattr(module, "DataLoader") and getattr(module, "DataLoader", None) is None
+    with pytest.raises(AttributeError):
+        _ = module.DataLoader
+
+
 # ---- warnings ----
 
 WARNINGS: dict[str, tuple[Callable[[hr.Dataset], object], str]] = {

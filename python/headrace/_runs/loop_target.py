@@ -10,15 +10,16 @@ from headrace.errors import GraphError
 
 __all__ = ["refuse_names"]
 
+# Where a later Python has other instructions, no loop is seen.
 _OPS = opcode.opmap
-_BEGINS = _OPS["GET_ITER"]
-_ASKS = _OPS["FOR_ITER"]
-_TAKES_APART = {_OPS["UNPACK_SEQUENCE"], _OPS["UNPACK_EX"]}
+_BEGINS = _OPS.get("GET_ITER", -1)
+_ASKS = _OPS.get("FOR_ITER", -1)
+_TAKES_APART = {_OPS.get("UNPACK_SEQUENCE", -1), _OPS.get("UNPACK_EX", -1)}
 _STORES = {code for name, code in _OPS.items() if name.startswith("STORE_")}
 # A call is two instructions in Python 3.11, and has another name in 3.10.
 _CALLS = {code for name, code in _OPS.items() if name in ("CALL", "CALL_FUNCTION")}
 _PREPARES_CALL = {code for name, code in _OPS.items() if name == "PRECALL"}
-_EXTENDS = _OPS["EXTENDED_ARG"]
+_EXTENDS = _OPS.get("EXTENDED_ARG", -1)
 _CACHE = _OPS.get("CACHE", 0)
 
 
@@ -57,7 +58,7 @@ def _unpacks(instructions: Iterator[tuple[int, int]]) -> bool:
     if not (_next_is(instructions, {_BEGINS}) and _next_is(instructions, {_ASKS})):
         return False
     return (
-        next(instructions, None) == (_OPS["UNPACK_SEQUENCE"], 2)
+        next(instructions, None) == (_OPS.get("UNPACK_SEQUENCE", -1), 2)
         and _next_is(instructions, _STORES)
         and _next_is(instructions, _TAKES_APART)
     )
