@@ -27,10 +27,11 @@ IGNORED = 255
 
 def write_pictures(folder: pathlib.Path) -> None:
     rng = np.random.default_rng(0)
-    photos = [row["image"] for row in hr.ImageFolder(hr.sample_photos()).map([V.Decode(), V.Resize((96, 96))], "image")]
+    resized = hr.ImageFolder(hr.sample_photos()).map([V.Decode(), V.Resize((96, 96))], "image")
+    photos = [row["image"] for row in resized]
     (folder / "masks").mkdir()
     lines = ["file_name,mask_file_name"]
-    for number in range(96):
+    for number in range(48):
         picture = photos[number % len(photos)].copy()
         y, x = np.mgrid[:96, :96] - rng.integers(20, 76, (2, 1, 1))
         disc = x**2 + y**2 < rng.integers(10, 30) ** 2
@@ -42,14 +43,14 @@ def write_pictures(folder: pathlib.Path) -> None:
 
 
 def batches(rows: hr.Dataset, folder: pathlib.Path, augment: bool) -> hr.Dataset:
-    """Columns: image, float32 of shape (8, 3, 64, 64); mask, int64 of shape (8, 64, 64)."""
+    """Columns: image, float32 of shape (4, 3, 64, 64); mask, int64 of shape (4, 64, 64)."""
     random = [V.RandomResize(SIZE, 2 * SIZE), V.RandomHorizontalFlip(), V.RandomCrop(SIZE, pad_if_needed=True)]
     kernels = random if augment else [V.Resize((SIZE, SIZE))]
     read = rows.map(T.ReadFile(root=str(folder)), "mask_file_name", "mask").map(V.Decode(mode="L"), "mask")
     # hr.mask takes the nearest pixel, never a mean of classes.
     both = read.map([V.Decode(), *kernels], ["image", hr.mask("mask", fill=IGNORED)])
     ready = both.map([V.Normalize([127.5] * 3, [64.0] * 3), V.HWC2CHW()], "image").map(T.TypeCast("int64"), "mask")
-    return ready.project(["image", "mask"]).batch(8).map(lambda mask: mask[..., 0], "mask")
+    return ready.project(["image", "mask"]).batch(4).map(lambda mask: mask[..., 0], "mask")
 
 
 class UNet(nn.Module):
@@ -105,7 +106,7 @@ def train(folder: pathlib.Path, epochs: int) -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Trains a small U-Net.")
     parser.add_argument("folder", nargs="?", type=pathlib.Path, help="pictures, masks and metadata.csv")
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=3)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         if given.folder is None:
