@@ -26,8 +26,8 @@ CELLS = SIZE // CELL
 
 def write_pictures(folder: pathlib.Path) -> None:
     rng = np.random.default_rng(0)
-    resized = hr.ImageFolder(hr.sample_photos()).map([V.Decode(), V.Resize((SIZE, SIZE))], "image")
-    photos = [row["image"] for row in resized]
+    rows = hr.ImageFolder(hr.sample_photos()).map([V.Decode(), V.Resize((SIZE, SIZE))], "image")
+    photos = [row["image"] for row in rows]
     lines = []
     for number in range(80):
         picture, boxes, kinds = photos[number % len(photos)].copy(), [], []
@@ -78,16 +78,14 @@ def detector() -> nn.Module:
 
 def loss_of(output: torch.Tensor, batch: dict[str, torch.Tensor]) -> torch.Tensor:
     kinds, sides = targets(batch)
-    found = kinds < KINDS
-    weight = torch.tensor([10.0] * KINDS + [1.0])  # few cells hold an object
+    found, weight = kinds < KINDS, torch.tensor([10.0] * KINDS + [1.0])  # few cells hold an object
     named = nn.functional.cross_entropy(output[:, : KINDS + 1], kinds, weight)
     return named + 3 * nn.functional.l1_loss(output[:, KINDS + 1 :].permute(0, 2, 3, 1)[found], sides[found])
 
 
 def train(folder: pathlib.Path, epochs: int) -> None:
     torch.manual_seed(0)
-    rows = hr.Manifest(folder, output="image", shuffle=True)
-    training, validation = rows.split([0.8, 0.2])
+    training, validation = hr.Manifest(folder, output="image", shuffle=True).split([0.8, 0.2])
     loader, held_out = Loader(batches(training, augment=True)), Loader(batches(validation, augment=False))
     model = detector()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -100,7 +98,7 @@ def train(folder: pathlib.Path, epochs: int) -> None:
         right = objects = 0
         with torch.no_grad():
             for batch in held_out:
-                kinds, _ = targets(batch)
+                kinds = targets(batch)[0]
                 right += int((model(batch["image"])[:, : KINDS + 1].argmax(1) == kinds)[kinds < KINDS].sum())
                 objects += int((kinds < KINDS).sum())
         print(f"epoch {epoch}: loss {loss:.2f}, {right} of {objects} objects found, with their kind")

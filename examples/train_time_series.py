@@ -25,11 +25,19 @@ def waves() -> np.ndarray:
     return (wave + rng.normal(0, 0.1, wave.shape)).astype(np.float32)
 
 
-def windows(series: np.ndarray) -> hr.Dataset:
-    """Columns: past, float32 of shape (96, channels); future, of shape (24, channels). A row begins at each time step."""
-    every = np.lib.stride_tricks.sliding_window_view(series, PAST + FUTURE, axis=0)
-    every = every.transpose(0, 2, 1)  # sliding_window_view puts the window's axis last
-    return hr.Numpy({"past": every[:, :PAST], "future": every[:, PAST:]}, shuffle=True)
+def batches(series: np.ndarray, size: int) -> hr.Dataset:
+    """Columns: past, float32 of shape (size, 96, channels); future, of shape (size, 24, channels). A row begins at each step."""
+    # A view: window i is series[i : i + 120], and only those of a batch are copied.
+    windows = np.lib.stride_tricks.sliding_window_view(series, PAST + FUTURE, axis=0)
+    windows = windows.transpose(0, 2, 1)  # sliding_window_view puts the window's axis last
+
+    def cut(start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        whole = windows[start]
+        return whole[:, :PAST], whole[:, PAST:]
+
+    # Above batch the function is called once a batch, not once a row.
+    starts = hr.Range(len(windows), shuffle=True).batch(size)
+    return starts.map(cut, "value", ["past", "future"]).project(["past", "future"])
 
 
 class Linear(nn.Module):
@@ -56,19 +64,17 @@ def train(series: np.ndarray, epochs: int) -> None:
     border = len(series) * 4 // 5
     mean, deviation = series[:border].mean(0), series[:border].std(0)
     scaled = (series - mean) / deviation
-    training, validation = windows(scaled[:border]), windows(scaled[border:])
-    loader = Loader(training.batch(64, drop_remainder=True), as_tuple=True)
-    held_out = Loader(validation.batch(256), as_tuple=True)
+    loader = Loader(batches(scaled[:border], 64), as_tuple=True)
+    held_out = Loader(batches(scaled[border:], 256), as_tuple=True)
     model = Linear()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    print(f"{len(training)} windows over {scaled[:border].nbytes:,} bytes")
     for epoch in range(epochs):
         for past, future in loader:
             loss = nn.functional.mse_loss(model(past), future)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        print(f"epoch {epoch}: mean squared error {error(model, held_out):.3f} in {len(validation)} windows")
+        print(f"epoch {epoch}: mean squared error {error(model, held_out):.3f}")
 
 
 def main(arguments: list[str] | None = None) -> None:

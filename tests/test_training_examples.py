@@ -5,6 +5,7 @@ import importlib.util
 import itertools
 import pathlib
 import re
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -108,16 +109,21 @@ def test_columns_of_a_table_are_standardised(tmp_path: pathlib.Path) -> None:
     assert [rows.classes_of("deck")[number] for number in features[:, 4:7].argmax(1)] == [row["deck"] for row in table]
 
 
-def test_windows_are_views_of_the_series() -> None:
+def test_windows_cover_the_series_and_copy_one_batch_of_it() -> None:
     script = example("time_series")
-    series = np.arange(1000, dtype=np.float32).reshape(500, 2)
-    rows = list(script.windows(series))
-    assert len(rows) == 500 - 120 + 1
-    assert all(np.shares_memory(row["past"], series) for row in rows)
-    for row in rows:
-        whole = np.concatenate([row["past"], row["future"]])
-        start = int(whole[0, 0]) // 2
-        assert np.array_equal(whole, series[start : start + 120])
+    series = np.arange(40_000, dtype=np.float32).reshape(20_000, 2)
+    rows = script.batches(series, 32)
+    starts = []
+    tracemalloc.start()
+    for batch in rows:
+        whole = np.concatenate([batch["past"], batch["future"]], 1)
+        first = (whole[:, 0, 0] / 2).astype(int)
+        assert np.array_equal(whole, np.stack([series[start : start + 120] for start in first]))
+        starts += first.tolist()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sorted(starts) == list(range(20_000 - 120 + 1))
+    assert peak < len(starts) * 120 * 2 * 4 / 2
 
 
 def test_cells_of_a_detector_hold_the_objects(tmp_path: pathlib.Path) -> None:
@@ -147,5 +153,5 @@ def test_a_picture_without_a_mask_is_named(tmp_path: pathlib.Path) -> None:
     }
     assert values <= {0, 1, script.IGNORED} and {0, 1} <= values
     (tmp_path / "masks/7.png").unlink()
-    with pytest.raises(hr.DataError, match=r"masks/7\.png"):
+    with pytest.raises(hr.NotFoundError, match=r"masks/7\.png"):
         list(script.batches(rows, tmp_path, augment=False))
