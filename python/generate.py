@@ -51,6 +51,8 @@ LATE = (
 )
 
 
+# For completion.
+DIR = "\n\ndef __dir__() -> list[str]:\n    return sorted(__all__)\n"
 # Where the names are that generated modules take from the package.
 HOMES = {
     "Base": "_datasets.base",
@@ -85,7 +87,7 @@ class Writer:
     def kernels(self, module: str, doc: str) -> str:
         ops = self.of_module(module)
         body = "".join(text_of.kernel(op) for op in ops)
-        body += LATE.format(module=module)
+        body += LATE.format(module=module) + DIR
         return HEADER.format(doc=doc) + self.imports(body) + self.exports(ops) + body
 
     def sources(self) -> str:

@@ -249,8 +249,10 @@ TEST(PythonBatch, RefusesAnotherNumberOfColumnsAndOtherTypes) {
               HasSubstr("its function gave 1 values for 2 columns"));
   ir::Schema types;
   types.columns.push_back({"value", ir::ColumnType::Of(DType::kFloat32, {ir::kUnknownDim})});
-  EXPECT_THAT(FailureOf(BatchedPythonBatch(3, Making(2, {{"types", ir::ColumnsValue(types)}})), With(Listed), 0),
-              HasSubstr("gave int64 (5,) for column \"value\", which was declared as float32 (None,)"));
+  EXPECT_THAT(
+      FailureOf(BatchedPythonBatch(3, Making(2, {{"types", ir::ColumnsValue(types)}})), With(Listed), 0),
+      HasSubstr("the function gave int64 (5,) for column \"value\", which was declared as float32 (None,); return "
+                "array.astype(\"float32\"), or declare int64"));
   types.columns.type(0) = ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim});
   const Ran ran = RunEveryWay(BatchedPythonBatch(3, Making(2, {{"types", ir::ColumnsValue(types)}})), With(Listed));
   EXPECT_TRUE(ran.error.ok()) << ran.error;

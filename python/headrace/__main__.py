@@ -69,7 +69,7 @@ def ops(options: argparse.Namespace) -> int:
     for title, module in (
         *((_title(each), each["name"]) for each in modules()),
         *((f"operators of the plugin {plugin}", plugin) for plugin in plugins),
-        ("inside graphs", "internal"),
+        *([("inside graphs", "internal")] if options.all else []),
     ):
         say(f"{title}:")
         for op in found:
@@ -166,6 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--passes", action="store_true", help="the graph before and after every pass of the optimizer")
     command.set_defaults(run=explain)
     command = commands.add_parser("ops", help="list every operator, or show one's reference")
+    command.add_argument("--all", action="store_true", help="those that passes and methods put into graphs, too")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as Resize, or ds.batch")
     command.add_argument(
         "--plugin", metavar="FILE", action="append", default=[], help="also the operators of this plugin"

@@ -13,6 +13,7 @@ from headrace._datasets.dataset import Dataset
 from headrace._graph import late_names
 
 if TYPE_CHECKING:
+    from headrace._arguments.dtype import DType
     from headrace._arguments.storage import Storage
     from headrace._datasets.column_types import Columns, FeatureTypes, FieldTypes
 
@@ -71,6 +72,8 @@ class Arrow(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -89,6 +92,7 @@ class Arrow(Dataset):
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -104,6 +108,7 @@ class Arrow(Dataset):
                 seed=seed,
                 name=name,
             )
+            self._cast_labels(label_type)
 
 
 class Csv(Dataset):
@@ -162,6 +167,8 @@ class Csv(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -190,6 +197,7 @@ class Csv(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -215,6 +223,7 @@ class Csv(Dataset):
                 seed=seed,
                 name=name,
             )
+            self._cast_labels(label_type)
 
 
 class Files(Dataset):
@@ -300,6 +309,8 @@ class ImageFolder(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -319,6 +330,7 @@ class ImageFolder(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -336,6 +348,7 @@ class ImageFolder(Dataset):
                     "name": name,
                 },
             )
+            self._cast_labels(label_type)
 
 
 class ImageList(Dataset):
@@ -359,6 +372,8 @@ class ImageList(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -376,6 +391,7 @@ class ImageList(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -391,6 +407,7 @@ class ImageList(Dataset):
                     "name": name,
                 },
             )
+            self._cast_labels(label_type)
 
 
 class ImageRecord(Dataset):
@@ -433,6 +450,8 @@ class ImageRecord(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -456,6 +475,7 @@ class ImageRecord(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -476,6 +496,7 @@ class ImageRecord(Dataset):
                 seed=seed,
                 name=name,
             )
+            self._cast_labels(label_type)
 
 
 class JsonLines(Dataset):
@@ -526,6 +547,8 @@ class JsonLines(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -549,6 +572,7 @@ class JsonLines(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -569,6 +593,7 @@ class JsonLines(Dataset):
                 seed=seed,
                 name=name,
             )
+            self._cast_labels(label_type)
 
 
 class LibSvm(Dataset):
@@ -737,6 +762,8 @@ class Manifest(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -757,6 +784,7 @@ class Manifest(Dataset):
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -774,6 +802,7 @@ class Manifest(Dataset):
                 seed=seed,
                 name=name,
             )
+            self._cast_labels(label_type)
 
 
 class Mds(Dataset):
@@ -979,6 +1008,8 @@ class Numpy(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
 
     Example:
         hr.Numpy({"x": np.arange(10)}, shuffle=True)
@@ -993,8 +1024,10 @@ class Numpy(Dataset):
         shuffle: bool = False,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
     ) -> None:
         adapted("Numpy", self, arrays=arrays, missing=missing, classes=classes, shuffle=shuffle, seed=seed, name=name)
+        self._cast_labels(label_type)
 
 
 class Parquet(Dataset):
@@ -1042,6 +1075,8 @@ class Parquet(Dataset):
         seed: This operator's own seed; None: the pipeline's.
         name: Names this operator's random numbers, so that they stay the same when operators of its
             kind are added or removed; unique in the pipeline.
+        label_type: The type of the labels, such as "int64", which torch's cross_entropy takes: as
+            by a map of T.TypeCast above the source. None: as the source gives them.
         storage: How far stores are reached, as `headrace.storage` describes it: of what is read to
             make the source, and of its runs, as by `options(storage=…)`. Not part of the graph.
 
@@ -1063,6 +1098,7 @@ class Parquet(Dataset):
         *,
         seed: int | None = None,
         name: str | None = None,
+        label_type: DType | None = None,
         storage: Storage | None = None,
     ) -> None:
         with self._reading(storage):
@@ -1081,6 +1117,7 @@ class Parquet(Dataset):
                 seed=seed,
                 name=name,
             )
+            self._cast_labels(label_type)
 
 
 class Range(Dataset):

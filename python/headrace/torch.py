@@ -9,16 +9,18 @@ import sys
 import weakref
 from collections.abc import Iterator as TypingIterator
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace._arguments import other_libraries
 from headrace._arguments.doubts import warn_once
+from headrace._arguments.import_statement import imports_from
 from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.options import flag, shown, whole
 from headrace._arguments.source_location import users_location
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.numbered_rows import RowsOfBatch
 from headrace._runs.iterator import Iterator, _again
+from headrace._runs.loop_target import refuse_names
 from headrace._runs.ragged import counts_rows
 from headrace._runs.run_options import RunParameters
 from headrace.errors import Error, GraphError, StateError
@@ -43,7 +45,7 @@ _NOT_TAKEN = {
 }
 
 
-def _batch_of(place: Any) -> dict[str, Any]:
+def _batch_of(place: Any) -> Any:
     """The batch of a place that `Loader.batch_sampler` gave."""
     if not isinstance(place, _Place):
         raise GraphError("Loader: collate_fn takes what batch_sampler gives; loop over the loader itself")
@@ -57,6 +59,8 @@ class Loader:
         for epoch in range(10):
             for batch in loader:  # a dict from column to tensor
                 ...
+
+    With `as_tuple=True` a batch is a tuple of tensors, in the order of the columns: `for images, labels in loader`.
 
     Each loop runs the next epoch, in an order of its own; `set_epoch` names another one. A loop begins when it asks for
     its first batch, so that `set_epoch` and `load_state_dict` hold for it until then.
@@ -131,6 +135,8 @@ class Loader:
     # ---- as a DataLoader ----
 
     def __iter__(self) -> "_Loop":
+        if not self._whole._options["as_tuple"] and self._whole._options["as_"] != "arrow":
+            refuse_names()
         return _Loop(self)
 
     def __len__(self) -> int:
@@ -165,6 +171,13 @@ class Loader:
         if self._epoch is not None:
             return self._epoch
         return 0 if self._part is None else self._part[1].epoch
+
+    @property
+    def pad(self) -> Any:
+        """With `as_tuple`, in a loop whose ranks `even` makes equal: the column `_pad` of its last batch, which is True where
+        a row fills up the last round; else None. Batches that are dicts have it themselves."""
+        loop = None if self._latest is None else self._latest()
+        return None if loop is None or loop._running is None else loop._running.pad
 
     @property
     def dataset(self) -> Dataset:
@@ -317,7 +330,7 @@ class _Loop:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> dict[str, Any]:
+    def __next__(self) -> Any:
         running = self._running or self._begin()
         try:
             batch = next(running)
@@ -383,7 +396,7 @@ class _Place(RowsOfBatch):
         self._loop = loop
         self._number = number
 
-    def batch(self) -> dict[str, Any]:
+    def batch(self) -> Any:
         return self._loop.batch(self._number)
 
 
@@ -394,7 +407,7 @@ class _BatchesTaken:
         self._loader = loader
         self._loop: _Loop | None = None
 
-    def batch(self, number: int) -> dict[str, Any]:
+    def batch(self, number: int) -> Any:
         if self._loop is None:
             self._loop = _Loop(self._loader, number)
         return next(self._loop)
@@ -499,3 +512,11 @@ def _current_gpu() -> str:
     # A program that has not imported torch has not chosen another one.
     number = torch.cuda.current_device() if torch is not None and torch.cuda.is_available() else 0
     return f"cuda:{number}"
+
+
+if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+    def __getattr__(name: str) -> Any:
+        advice = "; write Loader(dataset, batch_size=…)" if name.endswith("DataLoader") else ""
+        said = f"module 'headrace.torch' has no attribute {name!r}{advice}"
+        raise ImportError(said, name="headrace.torch") if imports_from(1) else AttributeError(said, name=name)

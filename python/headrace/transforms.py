@@ -353,3 +353,7 @@ if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checke
 
     def __getattr__(name: str) -> Any:
         return late_names.attribute_of("transforms", name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -17,7 +17,7 @@ from conftest import eventually, pipeline_threads, run_python, values
 
 import headrace as hr
 from headrace._arguments.doubts import _said
-from headrace._runs.iterator import DeviceBatch
+from headrace._runs.device_batch import DeviceBatch
 from headrace.torch import Loader, rank_and_world
 
 
@@ -459,7 +459,10 @@ def test_explain_shows_the_latest_loop():
     given(loader)
     assert "7 delivered" in loader.explain() and "device cpu:0: " in loader.explain()
     assert "the loop waited" in loader.explain()
-    assert repr(loader) == "<headrace.torch.Loader of <headrace.Dataset Range → batch>>"
+    assert (
+        repr(loader)
+        == "<headrace.torch.Loader of <headrace.Dataset Range → batch, 2 batches:\n  value: int64 (None,)>>"
+    )
 
 
 def test_importing_it_does_not_import_torch():

@@ -40,7 +40,7 @@ COMPRESSED = {"gz": gzip.compress, "zst": zstd_frames, "bz2": bz2.compress, "xz"
 
 
 def operator(dataset: hr.Dataset) -> str:
-    return repr(dataset).removeprefix("<headrace.Dataset ").partition(" ")[0].rstrip(">")
+    return repr(dataset).removeprefix("<headrace.Dataset ").split()[0].rstrip(",:")
 
 
 def numbers(dataset: hr.Dataset, column: str = "n") -> list[int]:

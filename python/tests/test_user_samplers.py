@@ -383,7 +383,7 @@ def test_it_is_shown_by_its_name():
     sampler = Own(3, 5)
     assert repr(hr.from_sampler(sampler)) == f"from_sampler({sampler!r})"
     assert repr(hr.from_sampler(range(9, 0, -1))) == "from_sampler(range(9, 0, -1))"
-    assert repr(hr.Range(9).sample(Own(3, 9))) == "<headrace.Dataset Range → from_sampler>"
+    assert repr(hr.Range(9).sample(Own(3, 9))).startswith("<headrace.Dataset Range → from_sampler:")
 
 
 def test_a_saved_graph_takes_the_sampler_again(tmp_path):

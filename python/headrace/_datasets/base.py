@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast
 
 from headrace import _engine
 from headrace._arguments.doubts import location_of, warn_once
+from headrace._arguments.markup import markup
 from headrace._arguments.options import shown
 from headrace._arguments.source_location import SourceLocation, users_location
 from headrace._arguments.storage import Storage, within
@@ -22,7 +23,7 @@ from headrace.errors import GraphError
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
 
-__all__ = ["Base", "ColumnType", "ordered", "source"]
+__all__ = ["Base", "ColumnType", "Schema", "ordered", "shape_text", "source", "table"]
 
 PRODUCER = "headrace 0.1.0"
 
@@ -34,6 +35,27 @@ class ColumnType(NamedTuple):
     """NumPy's name; `bytes` and `string` for variable length, `unknown` for the results of a Python function."""
     shape: tuple[int | None, ...] | None
     """A dimension that may differ from row to row is None; the shape is None if the rank is unknown."""
+
+
+class Schema(dict[str, ColumnType]):
+    """From the names of columns to their types, in order; a notebook shows a table of them."""
+
+    def _repr_html_(self) -> str:
+        return table(self)
+
+
+def table(columns: Mapping[str, ColumnType]) -> str:
+    """Columns and their types as HTML."""
+    cells = "".join(
+        f"<tr><td>{markup(_engine.printable(name))}</td><td>{markup(column.dtype)}</td>"
+        f"<td>{markup(shape_text(column))}</td></tr>"
+        for name, column in columns.items()
+    )
+    return f"<table><thead><tr><th>column</th><th>type</th><th>shape</th></tr></thead><tbody>{cells}</tbody></table>"
+
+
+def shape_text(column: ColumnType) -> str:
+    return "of any shape" if column.shape is None else str(column.shape)
 
 
 class Base:
@@ -193,7 +215,7 @@ class Base:
     @property
     def schema(self) -> dict[str, ColumnType]:
         """The columns of the result with their types, known before anything runs."""
-        return {name: ColumnType(dtype, shape) for name, dtype, shape in self._graph().schema()}
+        return Schema((name, ColumnType(dtype, shape)) for name, dtype, shape in self._graph().schema())
 
 
 def _plain(value: Any) -> Any:

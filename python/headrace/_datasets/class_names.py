@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace import _engine
 from headrace._arguments.options import file_path, text
 from headrace._arguments.storage import within
+from headrace._datasets.base import Base, ordered
 from headrace._files.places import list_folder
 from headrace._graph.declared import operator
 from headrace._graph.set_calls import call_of
 from headrace.errors import Error, GraphError
 
-if TYPE_CHECKING:
-    from headrace._datasets.base import Base
-
-__all__ = ["class_names", "classes_of", "has_class_folders", "known_classes", "why_none"]
+__all__ = ["class_names", "classes_of", "has_class_folders", "known_classes", "label_columns", "why_none"]
 
 _NO_NAMES = "the names in its graph are not a list of texts"
 
@@ -145,6 +143,14 @@ def _after_function(node: _engine.Node, found: _Found) -> _Found:
     # Steps call functions for columns of their own.
     of_steps = bool(node.columns_of_steps)
     return {name: each if of_steps or (given and name not in given) else _CHANGED for name, each in found.items()}
+
+
+def label_columns(dataset: Base) -> list[str]:
+    """The columns of a source that hold numbers of classes, or labels."""
+    # Operators that belong to it, as a shuffle does, may stand above.
+    node = next(each._node for each in ordered(dataset)[1] if not each._inputs)
+    named = node.attributes.get("class_names") or ("label",)
+    return [column for column in named if _has(dataset, column)]
 
 
 def has_class_folders(node: _engine.Node) -> bool:

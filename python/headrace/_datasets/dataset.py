@@ -12,16 +12,19 @@ from headrace._arguments.other_libraries import advise, advise_init, method_advi
 from headrace._arguments.storage import within
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets import numbered_rows
-from headrace._datasets.base import Base, ordered
-from headrace._datasets.class_names import class_names, known_classes, why_none
+from headrace._datasets.base import Base
+from headrace._datasets.class_names import class_names, known_classes, label_columns, why_none
 from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
+from headrace._datasets.summary import Summary
 from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
 from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
+from headrace.errors import GraphError
+from headrace.transforms import TypeCast
 
 if TYPE_CHECKING:
     from headrace._mindrecord import WrittenSet
@@ -78,6 +81,19 @@ class Dataset(Methods, Runs):
         return numbered_rows.rows(self, indices)
 
     # ---- its classes ----
+
+    def _cast_labels(self, dtype: Any) -> None:
+        """For a source that is being made: its labels have this type; None: that of the source."""
+        if dtype is None:
+            return
+        columns = label_columns(self)
+        if not columns:
+            of = type(self).__name__
+            raise GraphError(
+                f"{of}: label_type is {options.shown(dtype)}, and there is no column of labels; leave it out"
+            )
+        for column in columns:
+            self._become(self._copy().map(TypeCast(dtype), column))
 
     @property
     def class_to_idx(self) -> dict[str, int]:
@@ -338,12 +354,22 @@ class Dataset(Methods, Runs):
         """
         return sheet.show(self, n, columns, image, mask, boxes, box_format, keypoints, side)
 
+    def head(self, n: int = 5) -> list[dict[str, Any]]:
+        """The first n rows of epoch `ds.epoch`, after `batch` batches, as dicts on the host. They alone are made, on this
+        thread, and nothing goes on behind; `ds.epoch` stays as it is.
+
+            ds.head(3)
+
+        Args:
+            n: How many rows, at most.
+        """
+        return self._first_rows(options.whole("n", n, of="head"))
+
     def __repr__(self) -> str:
-        nodes, datasets = ordered(self)
-        values = {id(each) for dataset in datasets for each in _values_of(dataset)}
-        shown = (node for (node, _), each in zip(nodes, datasets, strict=True) if id(each) not in values)
-        chain = " → ".join(node.op for node in shown if not node.stands_for_attribute)
-        return f"<headrace.Dataset {chain}>"
+        return Summary.of(self).text()
+
+    def _repr_html_(self) -> str:
+        return Summary.of(self).html()
 
     # ---- making it ----
 
@@ -395,12 +421,6 @@ class Dataset(Methods, Runs):
         copy = self._copy()
         copy._on_error = error_policy.given(policy, max_errors, log)
         return copy
-
-
-def _values_of(sampled: Base) -> list[Base]:
-    """What gives a sampler its values."""
-    further = sampled._inputs[1:] if sampled._node.by_number else ()
-    return [each for values in further for each in ordered(values)[1]]
 
 
 Base._made = Dataset

@@ -21,7 +21,9 @@ from headrace._datasets.run_doubts import warn_of_data, warn_of_far_rows
 from headrace._graph import parameters
 from headrace._graph.reference import Binding
 from headrace._runs.error_policy import ErrorPolicy
+from headrace._runs.explanation import Explanation
 from headrace._runs.iterator import Iterator, Run, start, stop
+from headrace._runs.loop_target import refuse_names
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.run_options import RunOptions, RunParameters
 from headrace.errors import GraphError, StateError, UnsupportedError
@@ -73,6 +75,8 @@ class Runs(Base):
 
     def __iter__(self) -> Iterator:
         """Runs epoch `ds.epoch`, with the dataset's options."""
+        if not self._options["as_tuple"] and self._options["as_"] != "arrow":
+            refuse_names()
         epoch = self.epoch
         engine = self._take_parked()
         storage = _engine.storage_variable.get(None)
@@ -121,6 +125,8 @@ class Runs(Base):
             as_: "numpy" (the default), "torch" (tensors), or "dlpack" (objects for any library's `from_dlpack`). Bytes
                 and texts are NumPy object arrays under each of these. Or "arrow": each batch is a `pyarrow.RecordBatch`,
                 or, where pyarrow is not installed, an object with `__arrow_c_array__` for any library of columns.
+            as_tuple: Rows and batches as tuples of their columns, for `for images, labels in …`: True gives all in the order
+                of the schema, without `_pad`, which stays at the iterator's `pad`; or a list of names. By default dicts.
             bytes_as: How byte strings are given: "bytes" (the default), or "memoryview": a read-only view of the memory
                 they were read into, which saves a copy and keeps that memory alive.
             optimize: Whether passes may rewrite the graph, by default True; results are the same.
@@ -169,9 +175,17 @@ class Runs(Base):
         except StateError:
             return self._iterate(epoch, None, chosen, None)._without_first(batches)
 
+    def _first_rows(self, count: int) -> list[dict[str, Any]]:
+        """Of the dataset's epoch, as dicts."""
+        plain = {"callbacks": None, "profile": None, "device": None, "as_tuple": None, "executor": "pull"}
+        kept = {} if self._options["as_"] != "arrow" else {"as_": None}
+        return self._given_rows(self._options.changed(plain | kept, "head"), None, count)
+
     def _run_from(self, first: int, count: int) -> list[Any]:
         """So many rows of the dataset's epoch; StateError, with the reason, where those before would have to be made."""
-        chosen = self._options.changed({"callbacks": None, "profile": None}, "options")
+        return self._given_rows(self._options.changed({"callbacks": None, "profile": None}, "options"), first, count)
+
+    def _given_rows(self, chosen: RunOptions, first: int | None, count: int) -> list[Any]:
         # Of the loop before, which reports are about.
         last_run = self._last_run
         try:
@@ -328,10 +342,10 @@ class Runs(Base):
         passes = flag("passes", passes, "explain")
         text = None if passes or self._last_run is None else self._last_run.text()
         if text is not None:
-            return text
+            return Explanation(text)
         given = self._options.for_engine() | {"epoch": self.epoch, "endless": True, "listings": self._listings}
         graph, given, references = self._bound_graph(given)
-        return self._options.text() + _engine.explain(graph, given, references, passes)
+        return Explanation(self._options.text() + _engine.explain(graph, given, references, passes))
 
     # ---- epochs ----
 
@@ -364,7 +378,17 @@ class Runs(Base):
         heading, callbacks = chosen.text(), chosen["callbacks"]
         joined, shard = self._joins_rows(), chosen["shard"]
         iterator = Iterator(
-            engine, chosen["as_"], watched_s, on_second, on_end, files, heading, callbacks, joined, shard
+            engine,
+            chosen["as_"],
+            watched_s,
+            on_second,
+            on_end,
+            files,
+            heading,
+            callbacks,
+            joined,
+            shard,
+            chosen["as_tuple"],
         )
         self._last_run = iterator._run
         return iterator

@@ -18,7 +18,7 @@ def image_columns(dataset: Dataset, rows: int = 1) -> list[str]:
         return []
     seen = 0
     try:
-        with dataset.options(as_=None).take(rows).iterate(workers=1) as first:
+        with dataset.options(as_=None, as_tuple=None).take(rows).iterate(workers=1) as first:
             for row in first:
                 seen += 1
                 names = [name for name in names if _is_image(row[name])]

@@ -51,7 +51,9 @@ class RowReading:
     def _rows_of(self, dataset: Dataset) -> Iterator[dict[str, Any]]:
         with SkippedLog() as log:
             skipping = dataset.on_error("skip", max_errors=_ALL, log=log.path)
-            given = skipping.options(as_=None, device=None, bytes_as="memoryview", shard=(0, 1), even=None)
+            given = skipping.options(
+                as_=None, as_tuple=None, device=None, bytes_as="memoryview", shard=(0, 1), even=None
+            )
             try:
                 with given.iterate() as rows:
                     yield from kept_rows(rows)

@@ -5,6 +5,8 @@ What makes their classes stands above all that ask, so it says here how they are
 from collections.abc import Callable
 from typing import Any
 
+from headrace._arguments.import_statement import imports_from
+
 __all__ = ["attribute_of", "method_of", "set_finders"]
 
 _AttributeFinder = Callable[[str, str], Any]
@@ -20,10 +22,16 @@ def set_finders(attribute: _AttributeFinder, method: _MethodFinder) -> None:
 
 
 def attribute_of(module: str, name: str) -> Any:
-    """The class `name` of `headrace.<module>`; AttributeError if no operator of that name is registered for it."""
+    """The class `name` of `headrace.<module>`; AttributeError if no operator of that name is registered for it, or in an
+    import statement ImportError. Called by the `__getattr__` of a module."""
     # Python itself asks modules for names while it imports, none of which is a class's.
     if _find_attribute is not None and name[:1].isupper():
-        return _find_attribute(module, name)
+        try:
+            return _find_attribute(module, name)
+        except AttributeError as error:
+            if not imports_from(2):
+                raise
+            raise ImportError(str(error), name=f"headrace.{module}") from None
     home = "headrace" if module == "sources" else f"headrace.{module}"
     raise AttributeError(f"module {home!r} has no attribute {name!r}")
 

@@ -1,4 +1,4 @@
-"""A bar for a loop on a terminal: tqdm's, with rows a second and the share of the time that the loop waited."""
+"""A bar for a loop on a terminal or in a notebook: tqdm's, with rows a second and the share of the time that the loop waited."""
 
 import sys
 import time
@@ -9,34 +9,38 @@ from headrace import _engine
 from headrace._arguments.options import shown
 from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import Iterator
-from headrace._runs.ragged import rows_in
+from headrace._runs.loop_target import refuse_names
 from headrace.errors import GraphError, UnsupportedError
 
 __all__ = ["progress", "tqdm_class"]
 
 
 def progress(batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None) -> "Progress":
-    """The batches, with a bar on the terminal that says how far the epoch is: `for batch in hr.progress(ds)`.
+    """The batches, with a bar that says how far the epoch is, on the terminal or in a notebook:
+    `for batch in hr.progress(ds)`.
 
     After tqdm's own figures it shows rows a second, where the batches are as `batch` made them, and `waited`: the share
-    of the time that the loop has spent waiting for batches. If that is near 0%, the pipeline is fast enough. Where the
-    file is no terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
+    of the time that the loop has spent waiting for batches. If that is near 0%, the pipeline is fast enough. Elsewhere,
+    where the file is not a terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
 
     Args:
         batches: A dataset, whose next epoch it runs, or an iterator.
         description: What stands before the bar.
-        file: Where the bar is written; None: stderr.
+        file: Where the bar is written; None: stderr, or the cell of a notebook.
 
     Raises:
-        UnsupportedError: tqdm is not installed, and there is a terminal.
+        UnsupportedError: tqdm is not installed, and there is a terminal or a notebook.
     """
     if not isinstance(batches, (Dataset, Iterator)):
         raise GraphError(f"progress: the batches are {shown(batches)}; give a dataset or an iterator")
     stream = sys.stderr if file is None else file
-    if not stream.isatty():
+    in_cell = file is None and _in_notebook()
+    if not (in_cell or stream.isatty()):
         return Progress(iter(batches), None)
     shown_description = None if description is None else _engine.printable(description)
-    bar = tqdm_class()(total=_length(batches), desc=shown_description, unit="batch", file=stream)
+    # A bar of a cell takes no file.
+    place = {} if in_cell else {"file": stream}
+    bar = tqdm_class(in_cell)(total=_length(batches), desc=shown_description, unit="batch", **place)
     return Progress(iter(batches), bar)
 
 
@@ -51,12 +55,14 @@ class Progress:
         self._rows: int | None = 0
 
     def __iter__(self) -> Self:
+        if self._iterator._gives_dicts:
+            refuse_names()
         return self
 
-    def __next__(self) -> dict[str, Any]:
+    def __next__(self) -> Any:
         asked = time.perf_counter()
         try:
-            batch: dict[str, Any] = next(self._iterator)
+            batch = next(self._iterator)
         except BaseException:
             self._end_bar()
             raise
@@ -94,12 +100,12 @@ class Progress:
     ) -> None:
         self.close()
 
-    def _show(self, batch: dict[str, Any], asked: float) -> None:
+    def _show(self, batch: Any, asked: float) -> None:
         now = time.perf_counter()
         self._waited += now - asked
         elapsed = max(now - self._begun, 1e-9)
         joined = self._iterator._joined
-        rows = 1 if joined is False else rows_in(batch) if joined else None
+        rows = 1 if joined is False else self._iterator._rows_of(batch) if joined else None
         self._rows = None if rows is None or self._rows is None else self._rows + rows
         rate = "" if self._rows is None else f"{self._rows / elapsed:,.0f} rows/s, "
         self._bar.set_postfix_str(f"{rate}waited {self._waited / elapsed:.0%}", refresh=False)
@@ -111,10 +117,21 @@ class Progress:
             bar.close()
 
 
-def tqdm_class() -> Any:
-    """UnsupportedError: it is not installed."""
+def _in_notebook() -> bool:
+    """Whether this is a kernel of Jupyter, whose stderr is not a terminal."""
+    # A program that has not imported IPython is no kernel of it.
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return "IPKernelApp" in getattr(ipython, "config", ())
+
+
+def tqdm_class(in_cell: bool = False) -> Any:
+    """`in_cell`: that of widgets in a notebook, or of text there without ipywidgets. UnsupportedError: tqdm is not
+    installed."""
     try:
-        from tqdm import tqdm
+        if in_cell:
+            from tqdm.auto import tqdm
+        else:
+            from tqdm import tqdm
     except ImportError:
         raise UnsupportedError("progress needs tqdm, which is not installed here: pip install tqdm") from None
     return tqdm

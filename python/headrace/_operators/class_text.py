@@ -84,15 +84,36 @@ def parameters(op: dict[str, Any]) -> str:
 def signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None]:
     """Parameters and their documentation (None: the attribute's), if the declaration has its own."""
     given, own = _declared_signature(op)
-    if not _reads_paths(op):
+    further = [(_LABEL_TYPE, _LABEL_TYPE_DOC)] if _gives_labels(op) else []
+    further += [(_STORAGE, _STORAGE_DOC)] if _reads_paths(op) else []
+    if not further:
         return given, own
-    docs = {attribute["name"]: None for attribute in visible(op)} if own is None else own
-    return f"{given}{'' if '*' in _parts(given) else ', *'}, {_STORAGE}", {**docs, "storage": _STORAGE_DOC}
+    docs: dict[str, str | None] = {attribute["name"]: None for attribute in visible(op)}
+    docs = docs if own is None else dict(own)
+    for parameter, text in further:
+        given = f"{given}{'' if '*' in _parts(given) else ', *'}, {parameter}"
+        docs[parameter.partition(":")[0]] = text
+    return given, docs
 
 
 def _declared_signature(op: dict[str, Any]) -> tuple[str, dict[str, str | None] | None]:
     own = op["python"]
     return (_with_choices(op, own["parameters"]), own["docs"]) if own else (parameters(op), None)
+
+
+# Of sources of labels: not an attribute, but a map above.
+_LABEL_TYPE = "label_type: DType | None = None"
+_LABEL_TYPE_DOC = (
+    'The type of the labels, such as "int64", which torch\'s cross_entropy takes: as by a map of T.TypeCast above the '
+    "source. None: as the source gives them."
+)
+
+
+def _gives_labels(op: dict[str, Any]) -> bool:
+    """Whether it is a source whose labels are numbers of classes, or those of MXNet's records and lists."""
+    if op["role"] != "source" or op["python_module"] != "":
+        return False
+    return not {"classes", "label_width"}.isdisjoint(parameter_names(_declared_signature(op)[0]))
 
 
 # Of sources of files: not an attribute, but an option of runs.
@@ -292,6 +313,8 @@ def _source(op: dict[str, Any], base: str, code: str) -> str:
     comma = ", " if given else ""
     head = f"class {op['name']}({base}):\n{docstring(documentation(op, own), 4)}\n\n"
     head += f"    def __init__(self{comma}{given}) -> None:"
+    if _gives_labels(op):
+        code += "\nself._cast_labels(label_type)"
     if _reads_paths(op):
         code = f"with self._reading(storage):\n{indented(code, 4)}"
     return f"{head}\n{indented(code, 8)}\n\n\n"

@@ -8,7 +8,7 @@ import copy
 import threading  # noqa: F401
 import time
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -19,17 +19,20 @@ from headrace._arguments.import_folder import import_late
 from headrace._graph.parameters import state_of
 from headrace._runs.arrow_batches import arrow_batch, pyarrow_or_none
 from headrace._runs.callback import Callback, Calls
+from headrace._runs.device_batch import CUDA, DeviceBatch, DeviceTuple
+from headrace._runs.explanation import Explanation
 from headrace._runs.foreign_files import name_foreign_file
+from headrace._runs.loop_target import refuse_names
 from headrace._runs.profile import ProfileFiles
+from headrace._runs.ragged import rows_in
 from headrace._runs.stall_watch import stall_watch
+from headrace._runs.tuple_batches import TupleMaking
 from headrace.errors import ClosedError, Error, UnsupportedError
 
 __all__ = ["Iterator"]
 
 Batch = dict[str, Any]
 
-# As DLPack numbers kinds of devices.
-_CUDA = 2
 # DLPack's number of the stream that torch names 0.
 _LEGACY_STREAM = 1
 
@@ -95,7 +98,7 @@ class _ToTorch:
     def _value(self, value: Any) -> Any:
         if isinstance(value, _engine.LentTensor):
             kind, number = value.__dlpack_device__()
-            if kind != _CUDA:
+            if kind != CUDA:
                 return self._torch.from_dlpack(value)
             return self._torch.from_dlpack(value.__dlpack__(stream=self._stream(number)))
         if isinstance(value, list):
@@ -106,50 +109,6 @@ class _ToTorch:
         if number not in self._streams:
             self._streams[number] = self._torch.cuda.current_stream(number).cuda_stream or _LEGACY_STREAM
         return self._streams[number]
-
-
-class DeviceBatch(dict[str, Any]):
-    """A batch on a device: a dict from column to tensor or array.
-
-    Loops of other libraries make dicts of the same class of it, from all that `dict` takes.
-    """
-
-    def __init__(self, columns: Batch | Iterable[tuple[str, Any]] = (), row: Batch | None = None) -> None:
-        super().__init__(columns)
-        self._made_here = row is not None
-        lent = [each for each in (self if row is None else row).values() if isinstance(each, _engine.LentTensor)]
-        # The columns of a row lie in one batch; what others put together may be of several.
-        asked = lent if row is None else lent[:1]
-        # Of a device in host memory there are no streams.
-        there = [each for each in asked if each.__dlpack_device__()[0] == _CUDA]
-        self._streams = [each.streams for each in there]
-        self._number = there[0].__dlpack_device__()[1] if there else None
-
-    def record_stream(self, stream: Any) -> None:
-        """Says that work on a further stream uses the batch: its memory is not reused before that work is done.
-
-        The stream on which a tensor is taken over is known: it is the one given to `from_dlpack`, with as_="torch" the
-        current one. `torch.Tensor.record_stream` has no effect on these tensors, whose memory is not torch's. A stream
-        must outlive the tensors that are used on it, and belong to the batch's device. In host memory ("cpu:0") this does
-        nothing, so that one loop fits both.
-
-        Args:
-            stream: A `torch.cuda.Stream`, or the number of a stream, as DLPack has them.
-        """
-        if not self._made_here and any(getattr(value, "is_cuda", False) for value in self.values()):
-            raise UnsupportedError(
-                "record_stream: another library made this batch of the tensors of one: call it on the batch that the "
-                "iterator gave"
-            )
-        other = getattr(getattr(stream, "device", None), "index", None)
-        if None not in (self._number, other) and other != self._number:
-            raise UnsupportedError(
-                f"record_stream: the stream is on cuda:{other}, and the batch on cuda:{self._number}: make a stream of "
-                f"cuda:{self._number} wait for it, and give that one"
-            )
-        number = getattr(stream, "cuda_stream", stream)
-        for streams in self._streams:
-            streams.record(number or 1)
 
 
 def _again(error: BaseException) -> Error:
@@ -210,12 +169,14 @@ class Iterator:
         callbacks: Sequence[Callback] = (),
         joined: bool | None = False,
         shard: tuple[int, int] | None = None,
+        as_tuple: bool | tuple[str, ...] = False,
     ) -> None:
         if not isinstance(engine, _engine.Iteration):
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
         self._run = Run(engine, heading)
         self._torch = torch_or_error() if as_ == "torch" else None
         self._pyarrow = pyarrow_or_none() if as_ == "arrow" else None
+        self._tuples = TupleMaking(as_tuple, [name for name, _, _ in engine.schema()]) if as_tuple else None
         self._on_second = on_second
         self._calls: Calls | None = None
         if callbacks:
@@ -224,7 +185,8 @@ class Iterator:
         self._joined = joined
         self._on_device = engine.on_device
         # Whether rows are returned as the engine makes them; and, from here on, with no call, which `__next__` checks.
-        self._as_given = self._torch is None and self._pyarrow is None and not self._on_device
+        self._gives_dicts = self._tuples is None and as_ != "arrow"
+        self._as_given = self._gives_dicts and self._torch is None and not self._on_device
         self._plain = self._as_given and on_second is None and self._calls is None
         self._on_end = on_end
         self._profile = profile
@@ -244,7 +206,15 @@ class Iterator:
         """The epoch that it runs."""
         return self._epoch
 
+    @property
+    def pad(self) -> Any:
+        """With `as_tuple`, and ranks made even by `even="pad"`: the column `_pad` of the last batch given, which is True
+        where a row fills the last round up. Elsewhere None: batches that are dicts have it themselves."""
+        return None if self._tuples is None else self._tuples.pad
+
     def __iter__(self) -> Self:
+        if self._gives_dicts:
+            refuse_names()
         return self
 
     __next__ = _engine.give_next
@@ -254,21 +224,28 @@ class Iterator:
         if self._calls is not None:
             self._calls.ask(engine.delivered)
 
-    def _finish(self, engine: _engine.Iteration, row: Batch) -> Batch:
+    def _finish(self, engine: _engine.Iteration, row: Batch) -> Any:
         """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
         if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
         self._plain = self._as_given and engine.given > 0 and self._calls is None
-        made = row
+        made: Any = row
         if self._torch is not None:
             made = _ToTorch(self._torch).row(row)
         if self._pyarrow is not None:
             made = arrow_batch(row, self._pyarrow)
         if self._on_device:
             made = DeviceBatch(made, row)
+        if self._tuples is not None:
+            columns = self._tuples.made(made)
+            made = DeviceTuple(columns, made) if self._on_device else columns
         if self._calls is not None:
             self._calls.give()
         return made
+
+    def _rows_of(self, batch: Any) -> int | None:
+        """How many rows the last batch given joins; None where no column says."""
+        return rows_in(batch) if self._tuples is None else self._tuples.rows
 
     def _raise_why_over(self) -> NoReturn:
         if self._closed:
@@ -329,7 +306,7 @@ class Iterator:
 
     def explain(self) -> str:
         """As `Dataset.explain()`, for this run."""
-        return self._run.text() or ""
+        return Explanation(self._run.text() or "")
 
     def report(self) -> dict[str, Any]:
         """The figures behind `explain()`: the current ones, or the last ones after the end."""

@@ -10,6 +10,7 @@ from headrace._arguments.source_location import SourceLocation
 from headrace._arguments.storage import Storage, shown_storage, storage_table
 from headrace._runs import callback
 from headrace._runs.callback import Callback
+from headrace._runs.tuple_batches import given_columns
 from headrace.errors import GraphError
 
 __all__ = ["RunOptions", "RunParameters"]
@@ -22,6 +23,7 @@ class RunParameters(TypedDict, total=False):
     shard: tuple[int, int] | None
     even: Literal["off", "drop", "pad"] | None
     as_: Literal["numpy", "torch", "dlpack", "arrow"] | None
+    as_tuple: bool | Sequence[str] | None
     bytes_as: Literal["bytes", "memoryview"] | None
     optimize: bool | None
     executor: Literal["threads", "pull"] | None
@@ -51,6 +53,7 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "shard": lambda name, value, of: options.shard(value, of),
     "even": _choice("off", "drop", "pad"),
     "as_": _choice("numpy", "torch", "dlpack", "arrow"),
+    "as_tuple": given_columns,
     "bytes_as": _choice("bytes", "memoryview"),
     "optimize": options.flag,
     "executor": _choice("threads", "pull"),
@@ -78,6 +81,7 @@ _PAGE_LOCKED_OF = "page_locked_of"
 
 _DEFAULTS: dict[str, Any] = {
     "as_": "numpy",
+    "as_tuple": False,
     "bytes_as": "bytes",
     "optimize": True,
     "executor": "threads",
@@ -122,7 +126,12 @@ class RunOptions:
                 raise GraphError(f"{of}: {name} is {after[name].shown}, and there is no device: give device= too")
             # The device that it was given with is taken back.
             del after[name]
-        return RunOptions(after)
+        changed = RunOptions(after)
+        if changed["as_tuple"] and changed["as_"] == "arrow":
+            raise GraphError(
+                f'{of}: as_tuple is for batches of arrays, and as_="arrow" gives record batches: leave one out'
+            )
+        return changed
 
     @classmethod
     def joined(cls, several: "Sequence[RunOptions]", of: str) -> "RunOptions":

@@ -82,7 +82,7 @@ def write_set(
             "leave resume out, or write to this machine"
         )
     # What is kept with the dataset for its loops is not for files.
-    rows = dataset.options(**given).options(as_=None, device=None, bytes_as="memoryview")
+    rows = dataset.options(**given).options(as_=None, as_tuple=None, device=None, bytes_as="memoryview")
     with within(rows._options["storage"]):
         if paths is None:
             check_no_other_set(path, files, encoding.of)

@@ -52,7 +52,7 @@ def show(
     _check_names(dataset, {f"columns[{i}]": name for i, name in enumerate(listed or [])} | named)
     _check_roles(named)
     # What is kept with the dataset for its loops is not for looking at it.
-    plain = dataset.options(as_=None, bytes_as=None, device=None, profile=None, callbacks=None)
+    plain = dataset.options(as_=None, as_tuple=None, bytes_as=None, device=None, profile=None, callbacks=None)
     wanted = _Wanted(listed, image, mask, boxes, box_format, keypoints, side)
     with plain.iterate(epoch=0) as given:
         cells = list(islice(_cells(given, dataset, wanted), n))

@@ -236,16 +236,37 @@ def _types_of_rows(
     attributes = csv_attributes(patterns, one_field, header, [""], delimiter, quote, None, look, newlines)
     texts_alone = source("Csv", {"patterns": patterns, **attributes})
     kinds: list[set[str]] = [set() for _ in names]
+    # Words such as NA, which are texts unless `missing` says what they stand for, and the kinds of all other fields.
+    words: list[set[str]] = [set() for _ in names]
+    others: list[set[str]] = [set() for _ in names]
     no_value = [_NO_VALUE if isinstance(missing.get(name, ""), str) else _NO_NUMBER for name in names]
     with _errors_that_name(names):
         for row in texts_alone.take(look).iterate(workers=1, window=2):
-            for found, field, nothing in zip(kinds, row[""], no_value, strict=True):
-                if (field if nothing is _NO_VALUE else field.strip(" \t")) not in nothing:
-                    found.add(_kind_of(field))
+            for at, (field, nothing) in enumerate(zip(row[""], no_value, strict=True)):
+                if (field if nothing is _NO_VALUE else field.strip(" \t")) in nothing:
+                    continue
+                kind = _kind_of(field)
+                kinds[at].add(kind)
+                if kind == "string" and field.strip(" \t") in _NO_NUMBER:
+                    words[at].add(field)
+                else:
+                    others[at].add(kind)
     for name, found in zip(names, kinds, strict=True):
         if found and isinstance(missing.get(name), float):
             found.add(_kind_of(repr(missing[name])))
+    for name, found, word, other in zip(names, kinds, words, others, strict=True):
+        if word and name not in missing and _dtype_of(found) == "string" and _dtype_of(other) != "string":
+            _warn_of_word(patterns, name, min(word))
     return {name: FieldType(_dtype_of(found)) for name, found in zip(names, kinds, strict=True)}
+
+
+def _warn_of_word(patterns: Any, name: str, word: str) -> None:
+    column = _engine.printable(name)
+    warn_once(
+        f'Csv: column "{column}" of {shown(patterns)} is text, as {shown(word)} stands among its numbers: write '
+        f'missing={{"{column}": -1}}, with the number that it stands for, or, for texts, types={{"{column}": str, …}}',
+        users_location(),
+    )
 
 
 _UNNAMED_FIELD = re.compile(r'\bfield ([0-9]+), of ""')

@@ -35,7 +35,7 @@ def proposed_features(
     tf.train.Example or SequenceExample."""
     survey = _engine.FeatureSurvey()
     records = source("TFRecord", {"paths": paths, "compression": compression, "damage": damage}).take(look)
-    for row in records.options(as_=None, bytes_as="memoryview").iterate(workers=1, window=2):
+    for row in records.options(as_=None, as_tuple=None, bytes_as="memoryview").iterate(workers=1, window=2):
         survey.add(row["record"])
     features: dict[str, Any] = {}
     refused: dict[str, str] = {}

@@ -22,7 +22,9 @@ _START = 64
 def _label_counts(paths: Any) -> set[int]:
     """How many labels the images among the first records have; empty: there is none."""
     found: set[int] = set()
-    records = source("RecordFile", {"paths": paths}).take(_LOOKED_AT).options(as_=None, bytes_as="memoryview")
+    records = (
+        source("RecordFile", {"paths": paths}).take(_LOOKED_AT).options(as_=None, as_tuple=None, bytes_as="memoryview")
+    )
     with records.iterate(workers=1, window=2) as rows:
         try:
             for row in rows:
