@@ -5,6 +5,8 @@ What makes their classes stands above all that ask, so it says here how they are
 from collections.abc import Callable
 from typing import Any
 
+from headrace._arguments.other_libraries import class_advice, source_advice
+
 __all__ = ["attribute_of", "method_of", "set_finders"]
 
 _AttributeFinder = Callable[[str, str], Any]
@@ -25,6 +27,9 @@ def attribute_of(module: str, name: str) -> Any:
     if _find_attribute is not None and name[:1].isupper():
         return _find_attribute(module, name)
     home = "headrace" if module == "sources" else f"headrace.{module}"
+    advice = class_advice(name) or (source_advice(name) if module == "sources" else None)
+    if advice:  # With the name, and without the module: else Python adds a suggestion of its own.
+        raise AttributeError(f"module {home!r} has no attribute {name!r}; {advice}", name=name)
     raise AttributeError(f"module {home!r} has no attribute {name!r}")
 
 
