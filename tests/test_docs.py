@@ -15,10 +15,11 @@ import gc
 import importlib.util
 import io
 import itertools
-import os
 import pathlib
 import re
 import shutil
+import tomllib
+import urllib.parse
 from collections.abc import Iterator
 
 import numpy as np
@@ -28,9 +29,11 @@ from tests.far import stores
 from tests.far.s3_server import ACCESS_KEY, REGION, SECRET_KEY, S3Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# docs/ops.md is generated; its examples are tested with the declarations they come from.
-PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
+# The reference is generated; its examples are tested with the declarations they come from.
+REFERENCE = [ROOT / "docs/ops.md", *sorted((ROOT / "docs/reference").glob("*.md"))]
+PAGES = sorted(set((ROOT / "docs").rglob("*.md")) - set(REFERENCE)) + [ROOT / "README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+SECTIONS = ["Tutorial", "How to", "Reference", "Explanation", "Moving here", "Project"]
 SCRIPT = "train.py"
 # Words of blocks that are run only where the library of that name is installed.
 LIBRARIES = ("datasets", "pyarrow", "torch")
@@ -190,7 +193,7 @@ def test_quoted_code_stands_in_its_file(page: pathlib.Path) -> None:
 
 
 # Whatever a reader of the repository may open: links and anchors are checked here, examples only in PAGES.
-LINKED = PAGES + [ROOT / "docs/ops.md"] + sorted(ROOT.glob("C*.md")) + [ROOT / "benchmarks/README.md"]
+LINKED = PAGES + sorted(ROOT.glob("C*.md")) + [ROOT / "benchmarks/README.md"]
 LINKED_NAMES = [str(page.relative_to(ROOT)) for page in LINKED]
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(#[^)]*)?\)")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|cc|py|proto|md|txt|bzl))`")
@@ -200,9 +203,10 @@ def prose_of(markdown: str) -> str:
     return re.sub(r"^```.*?^```$", "", markdown, flags=re.DOTALL | re.MULTILINE)
 
 
+@functools.cache
 def anchors_of(markdown: str) -> set[str]:
-    """The anchors of its headings, as GitHub makes them."""
-    anchors: set[str] = set()
+    """The anchors of its headings, as GitHub makes them, and those that it names."""
+    anchors = set(re.findall(r'<a id="([^"]+)"></a>', markdown))
     for heading in re.findall(r"^#+ (.+)$", prose_of(markdown), re.MULTILINE):
         shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
         base = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
@@ -224,10 +228,29 @@ def test_links_and_anchors_lead_somewhere(page: pathlib.Path) -> None:
     assert [path + anchor for path, anchor in links if leads_nowhere(page, path, anchor)] == []
 
 
+def test_links_and_anchors_of_the_reference_lead_somewhere() -> None:
+    dead = {}
+    for page in REFERENCE:
+        links = set(LINK.findall(prose_of(page.read_text())))
+        dead[page.name] = [path + anchor for path, anchor in links if leads_nowhere(page, path, anchor)]
+    assert {name: links for name, links in dead.items() if links} == {}
+
+
+URL = re.compile(r"\]\((https?:[^)\s]*)\)")
+
+
+@pytest.mark.parametrize("page", LINKED, ids=LINKED_NAMES)
+def test_links_to_elsewhere_are_urls_of_hosts(page: pathlib.Path) -> None:
+    urls = [urllib.parse.urlsplit(url) for url in URL.findall(prose_of(page.read_text()))]
+    assert [url.geturl() for url in urls if "." not in (url.hostname or "")] == []
+
+
 def test_a_dead_anchor_is_seen(tmp_path: pathlib.Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# Python's side\n\n## `a` of [b](c.md)\n\n## Twice\n\n## Twice\n\n```sh\n# no heading\n```\n")
-    assert anchors_of(page.read_text()) == {"pythons-side", "a-of-b", "twice", "twice-1"}
+    page.write_text(
+        '# Python\'s side\n\n<a id="named"></a>\n\n## `a` of [b](c.md)\n\n## Twice\n\n## Twice\n\n```sh\n# no heading\n```\n'
+    )
+    assert anchors_of(page.read_text()) == {"named", "pythons-side", "a-of-b", "twice", "twice-1"}
     assert not leads_nowhere(page, "", "#twice-1")
     assert leads_nowhere(page, "", "#no-heading")
     assert leads_nowhere(page, "other.md", "")
@@ -238,10 +261,23 @@ def test_paths_lead_somewhere(page: pathlib.Path) -> None:
     assert [path for path in PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
 
 
-def test_every_page_is_linked_from_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text()
-    pages = [os.path.relpath(page, ROOT) for page in (ROOT / "docs").glob("*.md")]
-    assert [page for page in pages if f"({page})" not in readme] == []
+def test_every_page_is_in_one_section_of_the_navigation() -> None:
+    sections = tomllib.loads((ROOT / "docs/pages.toml").read_text())["sections"]
+    assert [section["title"] for section in sections] == SECTIONS
+    listed = [path for section in sections for path, _ in section["pages"]]
+    assert [path for path in set(listed) if listed.count(path) > 1] == []
+    # The index of a folder of pages on GitHub is none of the site's.
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES + REFERENCE[:1] if page.parent != ROOT}
+    missing = sorted(pages - {*listed, "README.md"})
+    assert not missing, f"in no section of docs/pages.toml: {', '.join(missing)}"
+    gone = sorted(set(listed) - pages)
+    assert not gone, f"docs/pages.toml lists what docs/ does not have: {', '.join(gone)}"
+
+
+def test_titles_of_the_navigation_are_short_and_differ() -> None:
+    sections = tomllib.loads((ROOT / "docs/pages.toml").read_text())["sections"]
+    titles = [title for section in sections for _, title in section["pages"]]
+    assert [title for title in titles if len(title) > 40 or titles.count(title) > 1] == []
 
 
 def test_every_page_of_semantics_is_in_its_contents() -> None:
