@@ -20,5 +20,7 @@ html_show_copyright = False
 # Summaries are read by requests, which browsers refuse to pages of a folder.
 html_show_search_summary = False
 html_use_index = False
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
+# Quotes in prose are often Python's, and stay as they are written.
+smartquotes = False
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
