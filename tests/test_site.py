@@ -153,6 +153,18 @@ def test_pages_fit_into_the_window_and_can_be_read(
     assert wide == {} and faint == {}
 
 
+def test_a_faint_text_and_a_wide_element_are_noticed(browser: Browser, tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<!DOCTYPE html><article><p style='color: #999'>faint</p><p>clear</p><div style='width: 500px'>wide</div>"
+        "<div style='overflow-x: auto'><div style='width: 500px'>scrolls</div></div></article>"
+    )
+    browser.open(page, 400, dark=False)
+    assert [text for _, text in browser.evaluate(f"({FAINT})('p')")] == ["faint"]
+    (wide,) = browser.evaluate(OVER_THE_EDGE)
+    assert "wide" in wide
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_page_is_as_dark_as_the_system(browser: Browser, site: pathlib.Path, dark: bool) -> None:
     opened(browser, site / "index.html", 1280, dark)
