@@ -1,7 +1,9 @@
 """Prints as JSON what the package has besides operators: sections of names, each with its call, docstring and members."""
 
+import argparse
 import inspect
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -9,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import headrace as hr
+import headrace.__main__
 import headrace.datasets
 import headrace.mindrecord
 import headrace.pack
@@ -116,6 +119,39 @@ def of_dataset() -> list[dict[str, Any]]:
     ]
 
 
+def commands() -> list[dict[str, Any]]:
+    """The commands of `headrace`, and their parts."""
+    waiting, found = [("headrace", "", headrace.__main__._parser())], []
+    while waiting:
+        name, text, parser = waiting.pop()
+        parts = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+        for action in parts:
+            texts = {choice.dest: choice.help or "" for choice in action._choices_actions}
+            waiting += [(f"{name} {part}", texts.get(part, ""), made) for part, made in action.choices.items()]
+        if not parts:
+            found.append(command(name, text, parser))
+    return sorted(found, key=lambda each: str(each["name"]))
+
+
+def command(name: str, text: str, parser: argparse.ArgumentParser) -> dict[str, Any]:
+    usage = re.sub("\n {7}", "\n", parser.format_usage().removeprefix("usage: ")).strip()
+    doc = f"{text[:1].upper()}{text[1:]}."
+    actions = [action for action in parser._actions if action.dest != "help" and action.help != argparse.SUPPRESS]
+    if actions:
+        doc += "\n\nArgs:\n" + "\n".join(f"    {argument(parser, action)}" for action in actions)
+    return {"name": name, "kind": "command", "call": usage, "doc": doc, "members": []}
+
+
+def argument(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    """`--size SIZE: …`, as `--help` says it."""
+    names = ", ".join(action.option_strings)
+    value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
+    if action.choices and not action.metavar:
+        value = "{" + ",".join(map(str, action.choices)) + "}"
+    text = parser._get_formatter()._expand_help(action) if action.help else ""
+    return f"{' '.join(filter(None, [names, value if names else action.metavar or action.dest]))}: {' '.join(text.split())}"
+
+
 def sections() -> list[dict[str, Any]]:
     return [
         section("Dataset methods: runs, parts and files", "", of_dataset()),
@@ -137,8 +173,11 @@ def sections() -> list[dict[str, Any]]:
             "[MindRecord](mindrecord.md).",
             of_module(headrace.mindrecord, "headrace.mindrecord."),
         ),
+        section("Commands", "", commands()),
     ]
 
 
 if __name__ == "__main__":
+    # How wide argparse writes.
+    os.environ["COLUMNS"] = "80"
     json.dump(sections(), sys.stdout)

@@ -54,8 +54,8 @@ def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def block(text: str) -> str:
-    return f"```python\n{text}\n```\n"
+def block(text: str, language: str = "python") -> str:
+    return f"```{language}\n{text}\n```\n"
 
 
 def argument_table(rows: list[tuple[str, str, str, str]]) -> str:
@@ -150,6 +150,9 @@ def arguments_of(text: str) -> list[str]:
 def described(name: dict[str, Any], section: str) -> Page:
     """The page of what `public_names.py` gives for a name."""
     lines = [where(section, name["kind"])]
+    if name["kind"] == "command":
+        lines += [block(name["call"], "text")]
+        name = name | {"call": ""}
     lines += _of_docstring(name["call"], name["doc"], "##")
     for member in name["members"]:
         lines.append(f"## {member['name']}\n")
@@ -223,8 +226,8 @@ def files_of(sections: list[Section], after: str) -> dict[str, str]:
     for page in (page for section in sections for page in section.pages):
         home = homes.setdefault(page.name.lower(), page.name)
         together.setdefault(home, []).append(page)
-    links = {page.name: f"{home}.md" for home, pages in together.items() for page in pages}
-    files = {f"{FOLDER}/{home}.md": _file(pages, links) for home, pages in together.items()}
+    links = {page.name: f"{home.replace(' ', '-')}.md" for home, pages in together.items() for page in pages}
+    files = {f"{FOLDER}/{links[home]}": _file(pages, links) for home, pages in together.items()}
     return {INDEX: _index(sections, links, after), **files}
 
 
