@@ -34,6 +34,7 @@ from headrace._datasets.huggingface import from_huggingface
 from headrace._datasets.loading import load
 from headrace._datasets.sampler import Sampler
 from headrace._files.host_files import register_filesystem
+from headrace._files.sample_photos import sample_photos
 from headrace._formats.open_function import open
 from headrace._graph import late_names
 from headrace._graph.expression import Expression, col
@@ -109,6 +110,7 @@ __all__ = [
     "progress",
     "ragged",
     "register_filesystem",
+    "sample_photos",
     "storage",
     "transforms",
     "vision",

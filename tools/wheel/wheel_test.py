@@ -16,6 +16,9 @@ import tomllib
 import zipfile
 from typing import Any
 
+from readme_example import FirstExample
+
+README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 # The libraries of every Linux machine with glibc 2.36 and a C++ runtime. Any other must be inside the wheel.
 ALLOWED = {
     "ld-linux-x86-64.so.2",
@@ -213,6 +216,9 @@ def main() -> int:
         ).stdout
         names = {line.split("==")[0].lower() for line in others.split()} - {"pip", "setuptools"}
         check("it brings NumPy and nothing else", [] if names == {"headrace", "numpy"} else [f"found {sorted(names)}"])
+        # -I: neither the clone nor the caller's folder is on the path.
+        example = FirstExample.of(README).complaints([python, "-I"], {"PATH": "/usr/bin:/bin"})
+        check("the README's first example prints what it shows, in an empty folder", example)
         check("a pipeline runs", run(python, "-c", PIPELINE, str(photos)))
         check("every symbol is found", run(python, "-c", "import headrace", LD_BIND_NOW="1"))
         check("the command runs", run(str(folder / "venv/bin/headrace"), "ops"))
