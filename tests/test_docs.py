@@ -26,6 +26,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
+from headrace import transforms, vision
 from tests.far import stores
 from tests.far.s3_server import ACCESS_KEY, REGION, SECRET_KEY, S3Server
 
@@ -264,6 +265,25 @@ def test_a_dead_anchor_is_seen(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_paths_lead_somewhere(page: pathlib.Path) -> None:
     assert [path for path in PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
+
+
+NAME = re.compile(r"`[^`\n]*?\b((?:hr\.datasets|hr|V|T)\.[A-Za-z_]\w*)")
+# What stands for any name.
+ANY_NAME = {"hr.name", "hr.Name"}
+
+
+def is_there(name: str) -> bool:
+    module, *rest = name.split(".")
+    found: object = {"hr": hr, "V": vision, "T": transforms}[module]
+    for each in rest:
+        found = getattr(found, each, None)
+    return found is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_names_in_prose_are_those_of_the_package(page: pathlib.Path) -> None:
+    names = set(NAME.findall(prose_of(page.read_text()))) - ANY_NAME
+    assert sorted(name for name in names if not is_there(name)) == []
 
 
 def test_every_page_is_in_one_section_of_the_navigation() -> None:
