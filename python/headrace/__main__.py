@@ -101,7 +101,7 @@ def _is_plugin_source(op: dict[str, Any]) -> bool:
 
 
 def _print_reference(op: dict[str, Any], name: str) -> None:
-    """What docs/ops.md has."""
+    """What the page of docs/reference has."""
     prefix = name.rpartition(".")[0]
     called = f"{prefix}.{class_text.call(op)}" if prefix else class_text.call(op)
     say_text(f"{name} (version {op['version']})\n\n{called}\n\n{op['summary']}")

@@ -38,6 +38,7 @@ CI = [
     "wheel",
     "Python tests with torch",
     "Python tests with browser",
+    "Python tests with site",
 ]
 ALL = [*CI, "long C++ tests", "long Python tests", "files by themselves"]
 FAR = ["Python tests of far files", "Python tests with real stores"]

@@ -1,4 +1,4 @@
-"""Installs what some tests need and a clone does not: PyTorch and who is tested with it, and Chromium."""
+"""Installs what some tests need and a clone does not: PyTorch and who is tested with it, Chromium, and Sphinx."""
 
 import importlib.metadata
 import os
@@ -47,4 +47,12 @@ def install_browser(deadline: Deadline) -> None:
         raise RuntimeError("Chromium cannot be installed")
 
 
-INSTALLS = {"torch": install_torch, "browser": install_browser}
+def install_site(deadline: Deadline) -> None:
+    """What builds the documentation's site, in an environment of its own, and what opens it."""
+    install_browser(deadline)
+    command = ["tools/site/build", "--install"]
+    if deadline.run(command, look=StillRunning("installing what builds the site")):
+        raise RuntimeError("what builds the documentation's site cannot be installed")
+
+
+INSTALLS = {"torch": install_torch, "browser": install_browser, "site": install_site}

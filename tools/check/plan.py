@@ -137,7 +137,7 @@ class Plan:
         ]
 
     def needing(self) -> list[Stage]:
-        """Tests that need PyTorch or Chromium, with their installation."""
+        """Tests that need PyTorch, Chromium or Sphinx, with their installation."""
         return [self.stage_needing(need) for need in NEEDS if need != FAR]
 
     def stage_needing(self, need: str) -> Stage:
