@@ -82,22 +82,38 @@ inline bool ReadBlock(const ComponentCodes& codes, BitWindow& window_in, int32_t
   block[0] = static_cast<int16_t>(mean);
   int at = 0;
   bool ended = false;
-  const uint32_t* const look_ups = codes.others->found.data();
-  while (at < kCoefficients - 1) {
+  const uint64_t* const look_ups = codes.others->pairs.data();
+  while (true) {
     window.Fill();
-    const Found found{look_ups[window.Peek(kLookUpBits)]};
-    if (!found.is_partly()) [[likely]] {
-      window.Drop(found.bits());
-      at += found.moves();
-      block[kPlaceOf[static_cast<size_t>(at)]] = static_cast<int16_t>(found.number());
-      ended = found.is_end();
+    const uint32_t first = window.Peek(kLookUpBits);
+    const FoundPair found{look_ups[first]};
+    if (found.is_partly()) [[unlikely]] {
+      int number = 0;
+      const int before = at;
+      const Found single{codes.others->found[first]};
+      if (!ReadLongCoefficient(*codes.others, single, window, at, number)) return false;
+      ended = at - before == kCoefficients;
+      block[kPlaceOf[static_cast<size_t>(at)]] = static_cast<int16_t>(number);
+      if (at >= kCoefficients - 1) break;
       continue;
     }
-    int number = 0;
-    const int before = at;
-    if (!ReadLongCoefficient(*codes.others, found, window, at, number)) return false;
-    ended = at - before == kCoefficients;
-    block[kPlaceOf[static_cast<size_t>(at)]] = static_cast<int16_t>(number);
+    const int middle = at + found.first_moves();
+    at = middle + found.second_moves();
+    block[kPlaceOf[static_cast<size_t>(middle)]] = found.first_number();
+    block[kPlaceOf[static_cast<size_t>(at)]] = found.second_number();
+    if (at < kCoefficients - 1) [[likely]] {
+      window.Drop(found.bits());
+      continue;
+    }
+    // The last coefficient ends a block without a code: what was found behind it is not this block's.
+    if (middle == kCoefficients - 1) [[unlikely]] {
+      at = middle;
+      window.Drop(Found{codes.others->found[first]}.bits());
+    } else {
+      window.Drop(found.bits());
+      ended = (middle < kCoefficients ? found.second_moves() : found.first_moves()) == kCoefficients;
+    }
+    break;
   }
   window_in = window;
   return ended || at == kCoefficients - 1;

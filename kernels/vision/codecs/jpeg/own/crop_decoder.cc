@@ -97,7 +97,7 @@ void CropDecoder::SetMcus(const SequentialJpeg& jpeg) {
 inline bool CropDecoder::BeginMcu() {
   if (interval_ == 0) return true;
   if (until_restart_ == 0) {
-    if (!window_.PassRestart(next_restart_)) return false;
+    if (!scan_.PassRestart(next_restart_, window_)) return false;
     next_restart_ = (next_restart_ + 1) % 8;
     until_restart_ = interval_;
     means_ = {};
@@ -110,6 +110,7 @@ bool CropDecoder::PassMcus(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     if (!BeginMcu()) return false;
     for (const Place& place : places_) {
+      scan_.Prepare(window_);
       if (!PassBlock(codes_[place.component], window_, means_[place.component])) return false;
     }
   }
@@ -120,6 +121,7 @@ bool CropDecoder::ReadMcus(int64_t mcu_row, int64_t first, int64_t end) {
   for (int64_t mcu = first; mcu < end; ++mcu) {
     if (!BeginMcu()) return false;
     for (const Place& place : places_) {
+      scan_.Prepare(window_);
       Plane& plane = planes_[place.component];
       const ComponentCodes& codes = codes_[place.component];
       int32_t& mean = means_[place.component];
@@ -136,7 +138,7 @@ bool CropDecoder::ReadMcus(int64_t mcu_row, int64_t first, int64_t end) {
 }
 
 bool CropDecoder::IsFaultless() const {
-  return !window_.overran() &&
+  return !scan_.Overran(window_) &&
          std::all_of(means_.begin(), means_.end(), [](int32_t mean) { return mean > -kMostMean && mean < kMostMean; });
 }
 
@@ -210,7 +212,7 @@ Decoded CropDecoder::Decode(const SequentialJpeg& jpeg, const Rectangle& part, b
   for (int i = 0; i < count_; ++i) SetPlane(jpeg, part, i);
   SetMcus(jpeg);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(jpeg.bytes.data());
-  window_ = BitWindow(bytes + jpeg.data, bytes + jpeg.bytes.size());
+  scan_.Begin(bytes + jpeg.data, bytes + jpeg.bytes.size(), window_);
   means_ = {};
   until_restart_ = interval_ = jpeg.interval;
   next_restart_ = 0;

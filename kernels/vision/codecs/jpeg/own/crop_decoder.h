@@ -12,6 +12,7 @@
 #include "kernels/vision/codecs/jpeg/own/blocks.h"
 #include "kernels/vision/codecs/jpeg/own/huffman_tables.h"
 #include "kernels/vision/codecs/jpeg/own/inverse_dct.h"
+#include "kernels/vision/codecs/jpeg/own/scan_bytes.h"
 #include "kernels/vision/codecs/jpeg/own/sequential_jpeg.h"
 
 namespace headrace::jpeg {
@@ -111,6 +112,7 @@ class CropDecoder {
   std::vector<Place> places_;
   int count_ = 0;  // of components
 
+  ScanBytes scan_;
   BitWindow window_;
   std::array<int32_t, 3> means_ = {};
   int interval_ = 0;

@@ -38,6 +38,19 @@ void SetNumbers(uint32_t* found, uint32_t count, int bits, int size, int moves) 
   }
 }
 
+uint64_t PairAt(const std::array<uint32_t, kLookUps>& found, uint32_t at) {
+  const Found first{found[at]};
+  if (first.is_partly()) return FoundPair::kPartly;
+  const uint64_t number = static_cast<uint16_t>(first.number());
+  const Found second{found[at << first.bits() & (kLookUps - 1)]};
+  uint64_t pair = static_cast<uint64_t>(first.moves()) << 5 | number << 32;
+  if (first.is_end() || second.is_partly() || first.bits() + second.bits() > kLookUpBits) {
+    return pair | static_cast<uint64_t>(first.bits()) | number << 48;
+  }
+  pair |= static_cast<uint64_t>(first.bits() + second.bits()) | static_cast<uint64_t>(second.moves()) << 12;
+  return pair | static_cast<uint64_t>(static_cast<uint16_t>(second.number())) << 48;
+}
+
 bool IsEnd(int symbol) { return symbol % 16 == 0 && symbol != 0xF0; }
 
 }  // namespace
@@ -101,6 +114,7 @@ bool CoefficientTable::Make(const HuffmanCode& from) {
     std::fill_n(&single[first], count, Packed(bits + size, end ? kCoefficients : symbol / 16 + 1, 0, 0));
     std::fill_n(&code_bits[first], count, static_cast<uint8_t>(bits));
   });
+  for (uint32_t first = 0; first < kLookUps; ++first) pairs[first] = PairAt(found, first);
   constexpr int kMostPassedBits = 31;
   for (uint32_t first = 0; first < kLookUps; ++first) {
     const Found one{single[first]};

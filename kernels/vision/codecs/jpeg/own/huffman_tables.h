@@ -54,6 +54,22 @@ struct Found {
   int number() const { return static_cast<int32_t>(packed) >> 16; }
 };
 
+// Two coefficients that a look-up finds whole, in 64 bits: bits 0 … 4 all bits of codes and numbers, 5 … 11 and 12 … 18 how
+// far they move, 19 the first was not found whole, 32 … 47 and 48 … 63 the numbers. Where
+// only one is found, the second is the same again.
+struct FoundPair {
+  uint64_t packed = 0;
+
+  static constexpr uint64_t kPartly = 1 << 19;
+
+  int bits() const { return static_cast<int>(packed & 31); }
+  int first_moves() const { return static_cast<int>(packed >> 5 & 127); }
+  int second_moves() const { return static_cast<int>(packed >> 12 & 127); }
+  bool is_partly() const { return (packed & kPartly) != 0; }
+  int16_t first_number() const { return static_cast<int16_t>(packed >> 32); }
+  int16_t second_number() const { return static_cast<int16_t>(packed >> 48); }
+};
+
 // The number that `bits` bits mean (T.81, EXTEND).
 inline int Extended(int value, int bits) {
   const int half = bits == 0 ? 0 : 1 << (bits - 1);
@@ -77,6 +93,7 @@ struct CoefficientTable {
   HuffmanCode code;
   LongCodes codes;
   std::array<uint32_t, kLookUps> found;
+  std::array<uint64_t, kLookUps> pairs;  // FoundPair
   // Symbols whose codes lie within the bits, as many as do, without their numbers: moves() coefficients, and 64 more if
   // the block ends with them. Only for blocks that have so many left.
   std::array<uint32_t, kLookUps> passed;
