@@ -219,14 +219,15 @@ Decoded CropDecoder::Decode(const SequentialJpeg& jpeg, const Rectangle& part, b
 
   const int64_t mcus = jpeg.mcus_per_row();
   const int64_t rows = to_end ? jpeg.mcu_rows() : end_mcu_row_;
-  const bool waits = std::any_of(planes_.begin(), planes_.begin() + count_, [](const Plane& p) { return p.smooth_down(); });
+  const bool waits =
+      std::any_of(planes_.begin(), planes_.begin() + count_, [](const Plane& p) { return p.smooth_down(); });
   for (int64_t row = 0; row < rows; ++row) {
     if (StopSignal::Raised()) return Decoded::kStopped;
     const bool wanted = row >= first_mcu_row_ && row < end_mcu_row_;
     const bool last = row + 1 == rows && !to_end;
-    const bool read = wanted ? PassMcus(first_mcu_) && ReadMcus(row, first_mcu_, end_mcu_) &&
-                                   (last || PassMcus(mcus - end_mcu_))
-                             : PassMcus(mcus);
+    const bool read =
+        wanted ? PassMcus(first_mcu_) && ReadMcus(row, first_mcu_, end_mcu_) && (last || PassMcus(mcus - end_mcu_))
+               : PassMcus(mcus);
     if (!read || !IsFaultless()) return Decoded::kDamaged;
     if (!wanted) continue;
     Transform(jpeg, row);

@@ -1,7 +1,6 @@
-// `CropDecoder` decodes any rectangle of a JPEG: blocks inside are decoded, those before and beside it only passed over,
-// and nothing behind its last row is looked at. Pixels are those of libjpeg-turbo's defaults.
-// Its memory is a few rows of the rectangle, and is kept for the next image.
-// Threads: an object belongs to one thread.
+// `CropDecoder` decodes any rectangle of a JPEG: blocks inside are decoded, those before and beside it only passed
+// over, and nothing behind its last row is looked at. Pixels are those of libjpeg-turbo's defaults. Its memory is a few
+// rows of the rectangle, and is kept for the next image. Threads: an object belongs to one thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_JPEG_OWN_CROP_DECODER_H_
 #define HEADRACE_KERNELS_VISION_CODECS_JPEG_OWN_CROP_DECODER_H_
 

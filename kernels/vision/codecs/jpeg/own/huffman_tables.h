@@ -1,5 +1,5 @@
-// `MeanTable`, `CoefficientTable` and `PassTable` decode Huffman-coded data by look-ups of the next bits: a mean value, a
-// coefficient with the zeros before it, and several coefficients at once whose values nobody wants. They are made for
+// `MeanTable`, `CoefficientTable` and `PassTable` decode Huffman-coded data by look-ups of the next bits: a mean value,
+// a coefficient with the zeros before it, and several coefficients at once whose values nobody wants. They are made for
 // each image whose codes are others than the last one's.
 // Threads: made by one thread; const functions from any.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_JPEG_OWN_HUFFMAN_TABLES_H_
@@ -38,8 +38,8 @@ class LongCodes {
   std::array<int32_t, kMostBits + 1> offset_ = {};  // of a code's symbol, without the code
 };
 
-// What a look-up finds, in 32 bits: bits 0 … 4 all bits of code and number, 5 … 11 how far it moves, 12 end of block, 13
-// it was not found whole, 14 … 15 nothing, 16 … 31 the number.
+// What a look-up finds, in 32 bits: bits 0 … 4 all bits of code and number, 5 … 11 how far it moves, 12 end of block,
+// 13 it was not found whole, 14 … 15 nothing, 16 … 31 the number.
 struct Found {
   uint32_t packed = 0;
 
@@ -54,9 +54,9 @@ struct Found {
   int number() const { return static_cast<int32_t>(packed) >> 16; }
 };
 
-// Two coefficients that a look-up finds whole, in 64 bits: bits 0 … 4 all bits of codes and numbers, 5 … 11 and 12 … 18 how
-// far they move, 19 the first was not found whole, 32 … 47 and 48 … 63 the numbers. Where
-// only one is found, the second is the same again.
+// Two coefficients that a look-up finds whole, in 64 bits: bits 0 … 4 all bits of codes and numbers, 5 … 11 and 12 … 18
+// how far they move, 19 the first was not found whole, 32 … 47 and 48 … 63 the numbers. Where only one is found, the
+// second is the same again.
 struct FoundPair {
   uint64_t packed = 0;
 

@@ -114,7 +114,7 @@ using Rows = std::array<hn::Vec<D>, kSide>;
 // Numbers of 32 bits, those of the lower and of the upper half of each block of 128.
 template <class D>
 struct Wide {
-  using V = hn::Vec<hn::Repartition<int32_t, D>>;
+  using V = hn::Vec<hn::Repartition<int32_t, D> >;
   V lower;
   V upper;
 };

@@ -13,8 +13,8 @@ namespace headrace::jpeg {
 inline constexpr int64_t kMostBlocksAtOnce = 2;
 
 // `blocks` neighbours of a row, each of 64 coefficients that are multiplied by `quantization`. Sample (y, x) of block b
-// goes to samples[y * row_bytes + 8 * b + x]. Coefficients and samples of kMostBlocksAtOnce - 1 more blocks are read and
-// written.
+// goes to samples[y * row_bytes + 8 * b + x]. Coefficients and samples of kMostBlocksAtOnce - 1 more blocks are read
+// and written.
 void InverseDct(const int16_t* coefficients, int64_t blocks, const int16_t* quantization, uint8_t* samples,
                 ptrdiff_t row_bytes);
 

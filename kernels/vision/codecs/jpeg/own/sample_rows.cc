@@ -16,8 +16,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As libjpeg's tables have them, with 16 bits behind the point: red takes 1.402 of cr, green -0.34414 of cb and -0.71414
-// of cr, blue 1.772 of cb. Those above a half are stored without their whole part.
+// As libjpeg's tables have them, with 16 bits behind the point: red takes 1.402 of cr, green -0.34414 of cb and
+// -0.71414 of cr, blue 1.772 of cb. Those above a half are stored without their whole part.
 constexpr int16_t kRedOfCr = 91881 - 65536;
 constexpr int16_t kBlueOfCb = 116130 - 2 * 65536;
 constexpr Factors kGreen{-22554, 65536 - 46802};
@@ -139,7 +139,8 @@ void Blend(const uint8_t* near, const uint8_t* far, int64_t count, int bias, uin
   for (int64_t i = 0; i < count; i += step) {
     const auto here = hn::PromoteTo(d, hn::LoadU(bytes, near + i));
     const auto there = hn::PromoteTo(d, hn::LoadU(bytes, far + i));
-    const auto sum = hn::Add(hn::Add(here, hn::Add(here, here)), hn::Add(there, hn::Set(d, static_cast<int16_t>(bias))));
+    const auto sum =
+        hn::Add(hn::Add(here, hn::Add(here, here)), hn::Add(there, hn::Set(d, static_cast<int16_t>(bias))));
     hn::StoreU(hn::DemoteTo(bytes, hn::ShiftRight<2>(sum)), bytes, to + i);
   }
 #endif

@@ -61,9 +61,7 @@ uint8_t* ScanBytes::CopyData(uint8_t* to, uint8_t* end) {
   return to;
 }
 
-bool ScanBytes::Overran(const BitWindow& window) const {
-  return ended_ && (window.next - data_end_) * 8 > window.held;
-}
+bool ScanBytes::Overran(const BitWindow& window) const { return ended_ && (window.next - data_end_) * 8 > window.held; }
 
 bool ScanBytes::PassRestart(int number, BitWindow& window) {
   Prepare(window);

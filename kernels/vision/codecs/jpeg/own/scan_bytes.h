@@ -23,7 +23,8 @@ class ScanBytes {
   void Begin(const uint8_t* first, const uint8_t* end, BitWindow& window);
   // Before each block: what it can have lies behind window.next. Zeros follow the last byte before a marker.
   void Prepare(BitWindow& window) {
-    if (limit_ - window.next < kMostOfBlock) [[unlikely]] More(window);
+    if (limit_ - window.next < kMostOfBlock) [[unlikely]]
+      More(window);
   }
   // Whether bits were dropped that the data do not have.
   bool Overran(const BitWindow& window) const;
@@ -38,9 +39,9 @@ class ScanBytes {
   const uint8_t* next_ = nullptr;  // not copied yet
   const uint8_t* end_ = nullptr;
   std::vector<uint8_t> bytes_;
-  const uint8_t* limit_ = nullptr;  // what is copied, and the zeros behind it
+  const uint8_t* limit_ = nullptr;     // what is copied, and the zeros behind it
   const uint8_t* data_end_ = nullptr;  // what is copied
-  bool ended_ = false;              // a marker comes next, or nothing
+  bool ended_ = false;                 // a marker comes next, or nothing
 };
 
 }  // namespace headrace::jpeg

@@ -145,7 +145,8 @@ class HeaderReader {
       JpegComponent& component = components[i];
       blocks += component.horizontal * component.vertical;
       // Others are not upsampled by whole numbers.
-      if (jpeg_.max_horizontal % component.horizontal != 0 || jpeg_.max_vertical % component.vertical != 0) return false;
+      if (jpeg_.max_horizontal % component.horizontal != 0 || jpeg_.max_vertical % component.vertical != 0)
+        return false;
       component.width = DividedUp(jpeg_.width * component.horizontal, jpeg_.max_horizontal);
       component.height = DividedUp(jpeg_.height * component.vertical, jpeg_.max_vertical);
     }

@@ -1,6 +1,5 @@
-// `SequentialJpeg` is what the markers of a JPEG say that `CropDecoder` decodes: one scan of all components, baseline or
-// extended sequential (ITU-T T.81), Huffman codes, 8 bits, grey or YCbCr.
-// Threads: plain values; pure functions.
+// `SequentialJpeg` is what the markers of a JPEG say that `CropDecoder` decodes: one scan of all components, baseline
+// or extended sequential (ITU-T T.81), Huffman codes, 8 bits, grey or YCbCr. Threads: plain values; pure functions.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_JPEG_OWN_SEQUENTIAL_JPEG_H_
 #define HEADRACE_KERNELS_VISION_CODECS_JPEG_OWN_SEQUENTIAL_JPEG_H_
 
