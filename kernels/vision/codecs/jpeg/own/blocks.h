@@ -10,8 +10,9 @@
 
 namespace headrace::jpeg {
 
-// Places of coefficients by their order, and behind them one place for the end of a block, which has no coefficient.
-inline constexpr int kPlaces = 2 * kCoefficients;
+// Places of coefficients by their order, and behind them, as far as the last of two coefficients may move, one place for
+// what is none: the end of a block, or damage.
+inline constexpr int kPlaces = 2 * kCoefficients + 16;
 inline constexpr int kNoPlace = kCoefficients;
 inline constexpr std::array<uint8_t, kPlaces> kPlaceOf = [] {
   std::array<uint8_t, kPlaces> places = {};
