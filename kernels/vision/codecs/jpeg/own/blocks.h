@@ -10,8 +10,8 @@
 
 namespace headrace::jpeg {
 
-// Places of coefficients by their order, and behind them, as far as the last of two coefficients may move, one place for
-// what is none: the end of a block, or damage.
+// Places of coefficients by their order, and behind them, as far as the last of two coefficients may move, one place
+// for what is none: the end of a block, or damage.
 inline constexpr int kPlaces = 2 * kCoefficients + 16;
 inline constexpr int kNoPlace = kCoefficients;
 inline constexpr std::array<uint8_t, kPlaces> kPlaceOf = [] {
@@ -84,8 +84,8 @@ inline bool ReadBlock(const ComponentCodes& codes, BitWindow& window_in, int32_t
   int at = 0;
   bool ended = false;
   const uint64_t* const look_ups = codes.others->pairs.data();
-  while (true) {
-    window.Fill();
+  for (int filled = 0;; filled = filled == 2 ? 0 : filled + 1) {
+    if (filled == 0) window.Fill();
     const uint32_t first = window.Peek(kLookUpBits);
     const FoundPair found{look_ups[first]};
     if (found.is_partly()) [[unlikely]] {
@@ -96,6 +96,7 @@ inline bool ReadBlock(const ComponentCodes& codes, BitWindow& window_in, int32_t
       ended = at - before == kCoefficients;
       block[kPlaceOf[static_cast<size_t>(at)]] = static_cast<int16_t>(number);
       if (at >= kCoefficients - 1) break;
+      filled = 2;
       continue;
     }
     const int middle = at + found.first_moves();
@@ -126,8 +127,8 @@ inline bool PassBlock(const ComponentCodes& codes, BitWindow& window_in, int32_t
   if (!ReadMean(*codes.means, window, mean)) return false;
   int at = 0;
   const uint32_t* const look_ups = codes.others->passed.data();
-  while (at < kCoefficients - 1) {
-    window.Fill();
+  for (bool filled = false; at < kCoefficients - 1; filled = !filled) {
+    if (!filled) window.Fill();
     const uint32_t first = window.Peek(kLookUpBits);
     const Found passed{look_ups[first]};
     // The last coefficient ends a block without a code: one that it may be among these is passed code by code.
@@ -137,6 +138,8 @@ inline bool PassBlock(const ComponentCodes& codes, BitWindow& window_in, int32_t
       continue;
     }
     const Found found{codes.others->found[first]};
+    if (filled) window.Fill();
+    filled = true;
     const int before = at;
     int number = 0;
     if (found.is_partly()) {

@@ -115,7 +115,7 @@ bool CoefficientTable::Make(const HuffmanCode& from) {
     std::fill_n(&code_bits[first], count, static_cast<uint8_t>(bits));
   });
   for (uint32_t first = 0; first < kLookUps; ++first) pairs[first] = PairAt(found, first);
-  constexpr int kMostPassedBits = 31;
+  constexpr int kMostPassedBits = 22;
   for (uint32_t first = 0; first < kLookUps; ++first) {
     const Found one{single[first]};
     int bits = one.bits();
@@ -130,7 +130,7 @@ bool CoefficientTable::Make(const HuffmanCode& from) {
       bits += next.bits();
       moves += next.moves();
     }
-    passed[first] = Packed(bits, moves, 0, 0);
+    passed[first] = bits > kMostPassedBits ? 0 : Packed(bits, moves, 0, 0);
   }
   code = from;
   return codes.Make(code, false);
