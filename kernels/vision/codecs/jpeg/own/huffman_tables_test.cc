@@ -17,7 +17,7 @@
 namespace headrace::jpeg {
 namespace {
 
-const uint64_t kRounds = Rounds(300, {.quick = 60, .sanitized = 60});
+const uint64_t kCodes = Rounds(300, {.quick = 60, .sanitized = 60});
 
 // A code for these symbols, in a random order: lengths are drawn so that some bits are never a code's beginning.
 HuffmanCode AnyCode(RowRandom& random, std::vector<uint8_t> symbols) {
@@ -115,7 +115,7 @@ TEST(HuffmanTables, DecodeBlocksAsBitByBit) {
   const auto mean_table = std::make_unique<MeanTable>();
   const auto table = std::make_unique<CoefficientTable>();
   int good = 0;
-  for (uint64_t round = 0; round < kRounds; ++round) {
+  for (uint64_t round = 0; round < kCodes; ++round) {
     RowRandom random(31, 0, {.key = round});
     const HuffmanCode means = AnyCode(random, Range(0, 16));
     // Few symbols have short codes, of which several fit a look-up.
@@ -146,7 +146,7 @@ TEST(HuffmanTables, DecodeBlocksAsBitByBit) {
       ASSERT_EQ(static_cast<size_t>(passed.next - first) * 8 - static_cast<size_t>(passed.held), wanted.bits);
     }
   }
-  EXPECT_GT(good, static_cast<int>(kRounds));
+  EXPECT_GT(good, static_cast<int>(kCodes));
 }
 
 TEST(HuffmanTables, RefuseCodesThatLibjpegRefuses) {

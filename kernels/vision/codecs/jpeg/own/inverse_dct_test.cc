@@ -16,7 +16,7 @@
 namespace headrace::jpeg {
 namespace {
 
-const uint64_t kRounds = Rounds(2000, {.quick = 300, .sanitized = 300});
+const uint64_t kTransforms = Rounds(2000, {.quick = 300, .sanitized = 300});
 constexpr int64_t kBlocks = 5;
 constexpr int64_t kRowBytes = kBlocks * 8 + kMostBlocksAtOnce * 8;
 
@@ -53,7 +53,7 @@ std::vector<uint8_t> SamplesOf(const Input& input, int64_t blocks) {
 }
 
 TEST(InverseDct, IsTheSameOnEachTarget) {
-  for (uint64_t round = 0; round < kRounds; ++round) {
+  for (uint64_t round = 0; round < kTransforms; ++round) {
     RowRandom random(41, 0, {.key = round});
     const Input input = AnyInput(random);
     const int64_t blocks = 1 + static_cast<int64_t>(random.Below(kBlocks));

@@ -13,7 +13,7 @@
 namespace headrace::jpeg {
 namespace {
 
-const uint64_t kRounds = Rounds(200, {.quick = 40, .sanitized = 40});
+const uint64_t kRowRounds = Rounds(200, {.quick = 40, .sanitized = 40});
 
 template <typename Check>
 void OnEachTarget(const Check& check) {
@@ -35,7 +35,7 @@ std::vector<uint8_t> AnyRow(RowRandom& random, int64_t count) {
 
 TEST(SampleRows, WidenByTriangles) {
   OnEachTarget([] {
-    for (uint64_t round = 0; round < kRounds; ++round) {
+    for (uint64_t round = 0; round < kRowRounds; ++round) {
       RowRandom random(47, 0, {.key = round});
       const int64_t count = 1 + static_cast<int64_t>(random.Below(100));
       const std::vector<uint8_t> near = AnyRow(random, count + 2);
@@ -58,7 +58,7 @@ TEST(SampleRows, WidenByTriangles) {
 
 TEST(SampleRows, BlendRowsByTriangles) {
   OnEachTarget([] {
-    for (uint64_t round = 0; round < kRounds; ++round) {
+    for (uint64_t round = 0; round < kRowRounds; ++round) {
       RowRandom random(53, 0, {.key = round});
       const int64_t count = 1 + static_cast<int64_t>(random.Below(100));
       const std::vector<uint8_t> near = AnyRow(random, count);

@@ -11,9 +11,9 @@
 namespace headrace::jpeg {
 namespace {
 
-const uint64_t kRounds = Rounds(300, {.quick = 60, .sanitized = 60});
+const uint64_t kScans = Rounds(300, {.quick = 60, .sanitized = 60});
 
-const uint8_t* Begin(const std::string& bytes) { return reinterpret_cast<const uint8_t*>(bytes.data()); }
+const uint8_t* FirstOf(const std::string& bytes) { return reinterpret_cast<const uint8_t*>(bytes.data()); }
 
 // Drops `bytes` of whole bytes and compares them.
 void ExpectBytes(ScanBytes& scan, BitWindow& window, std::string_view bytes) {
@@ -26,7 +26,7 @@ void ExpectBytes(ScanBytes& scan, BitWindow& window, std::string_view bytes) {
 }
 
 TEST(ScanBytes, GivesTheDataWithoutStuffedZeros) {
-  for (uint64_t round = 0; round < kRounds; ++round) {
+  for (uint64_t round = 0; round < kScans; ++round) {
     SCOPED_TRACE(Cat("round ", round));
     RowRandom random(37, 0, {.key = round});
     std::string stuffed;
@@ -41,7 +41,7 @@ TEST(ScanBytes, GivesTheDataWithoutStuffedZeros) {
     if (random.Below(2) == 0) stuffed += "\xFF\xD9 more";
     ScanBytes scan;
     BitWindow window;
-    scan.Begin(Begin(stuffed), Begin(stuffed) + stuffed.size(), window);
+    scan.Begin(FirstOf(stuffed), FirstOf(stuffed) + stuffed.size(), window);
     ExpectBytes(scan, window, plain);
     scan.Prepare(window);
     EXPECT_FALSE(scan.Overran(window));
@@ -58,7 +58,7 @@ TEST(ScanBytes, GoesOnBehindTheRestartMarkerThatIsDue) {
       "ef\xFF\xD9";
   ScanBytes scan;
   BitWindow window;
-  scan.Begin(Begin(bytes), Begin(bytes) + bytes.size(), window);
+  scan.Begin(FirstOf(bytes), FirstOf(bytes) + bytes.size(), window);
   EXPECT_FALSE(scan.PassRestart(3, window));
   ExpectBytes(scan, window, "a");
   scan.Prepare(window);

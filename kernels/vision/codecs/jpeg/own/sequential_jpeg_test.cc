@@ -2,8 +2,10 @@
 #include "kernels/vision/codecs/jpeg/own/sequential_jpeg.h"
 
 #include <string>
+#include <string_view>
 
 #include "core/philox.h"
+#include "core/text.h"
 #include "gtest/gtest.h"
 #include "kernels/testing/jpeg_writer.h"
 
@@ -94,13 +96,13 @@ TEST(SequentialJpeg, FindsColorsAsLibjpegDoes) {
 
 TEST(SequentialJpeg, ReadsTheOrientationOfTheFirstExif) {
   const std::string bytes = Written({});
-  const std::string tiff("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 26);
-  const std::string exif = std::string(
-                               "\xFF\xE1\0\x22"
-                               "Exif\0\0",
-                               10) +
-                           tiff;
-  const auto jpeg = FindSequentialJpeg("\xFF\xD8" + exif + bytes.substr(2));
+  constexpr std::string_view kTiff("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 26);
+  constexpr std::string_view kSegment(
+      "\xFF\xE1\0\x22"
+      "Exif\0\0",
+      10);
+  const std::string turned = Cat("\xFF\xD8", kSegment, kTiff, bytes.substr(2));
+  const auto jpeg = FindSequentialJpeg(turned);
   ASSERT_TRUE(jpeg.has_value());
   EXPECT_EQ(jpeg->orientation, 6);
   EXPECT_EQ(FindSequentialJpeg(bytes)->orientation, 1);
