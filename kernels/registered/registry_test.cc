@@ -355,8 +355,8 @@ TEST(Registry, EveryKernelAllocatesItsResultByItsContext) {
   }
 }
 
-// Whether it gives values as they are, whatever they are.
-bool TakesTexts(const std::string& kernel) { return kernel == "Duplicate" || kernel == "Stack"; }
+// Whether it gives values as they are, whatever they are, or is for texts.
+bool TakesTexts(const std::string& kernel) { return kernel == "Duplicate" || kernel == "Stack" || kernel == "Lookup"; }
 
 TEST(Registry, NoKernelTakesBytesForNumbers) {
   const std::vector<Tensor> text = {*Tensor::CopyBytes(DType::kString, "text")};
