@@ -18,12 +18,14 @@ from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
+from headrace._datasets.statistics import statistics_of
 from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
 from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
+    from headrace._datasets.statistics import Statistics
     from headrace._mindrecord import WrittenSet
     from headrace._parquet import WrittenParquet
     from headrace._records import Written, WrittenTar, WrittenTFRecords
@@ -103,6 +105,28 @@ class Dataset(Methods, Runs):
             column: Its name in this dataset.
         """
         return class_names_of(self, column)
+
+    # ---- its numbers ----
+
+    def statistics(self, column: str, **options: Unpack[RunParameters]) -> Statistics:
+        """The mean, standard deviation, least and greatest value of a column over the rows of epoch `ds.epoch`: for each
+        element of the last axis, as for each feature of a table or each channel of pictures, or one number of scalars.
+
+        They are computed in float64, in the order of the rows, so that they do not depend on the number of workers.
+        Compute them of the rows that a model is trained on, and use them for all that it sees:
+
+            found = train.statistics("features")
+            scale = T.Standardize(found.mean, found.std)
+            train, test = train.map(scale, "features"), test.map(scale, "features")
+
+        Raises GraphError for batches, and for a column without numbers; DataError for NaN and infinity, for rows whose last
+        axes differ, and where there are no values; and the errors of the pipeline.
+
+        Args:
+            column: Its name in this dataset.
+            options: Those of `iterate`.
+        """
+        return statistics_of(self, column, options)
 
     # ---- looking at it ----
 
