@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from headrace import _mindrecord, _parquet, _records, sheet
+from headrace import _mindrecord, _parquet, _records, _statistics, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
 from headrace._arguments.storage import within
@@ -18,17 +18,16 @@ from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
-from headrace._datasets.statistics import statistics_of
 from headrace._files.whole_file import write_whole
 from headrace._graph import late_names
 from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
-    from headrace._datasets.statistics import Statistics
     from headrace._mindrecord import WrittenSet
     from headrace._parquet import WrittenParquet
     from headrace._records import Written, WrittenTar, WrittenTFRecords
+    from headrace._statistics import Statistics
     from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
@@ -126,7 +125,7 @@ class Dataset(Methods, Runs):
             column: Its name in this dataset.
             options: Those of `iterate`.
         """
-        return statistics_of(self, column, options)
+        return _statistics.statistics_of(self, column, dict(options))
 
     # ---- looking at it ----
 

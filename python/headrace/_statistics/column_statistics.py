@@ -14,7 +14,6 @@ from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
-    from headrace._runs.run_options import RunParameters
 
 __all__ = ["Statistics", "statistics_of"]
 
@@ -76,7 +75,7 @@ class _Sums:
         return Statistics(self.count, plain(self.mean), plain(deviations), plain(self.least), plain(self.greatest))
 
 
-def statistics_of(dataset: Dataset, column: str, given: RunParameters) -> Statistics:
+def statistics_of(dataset: Dataset, column: str, given: dict[str, Any]) -> Statistics:
     column = options.text("column", column, "statistics")
     if dataset._joins_rows():
         raise GraphError("statistics: the rows are batches; call it on the dataset before batch, or on ds.unbatch()")
@@ -89,7 +88,7 @@ def statistics_of(dataset: Dataset, column: str, given: RunParameters) -> Statis
     return sums.found()
 
 
-def _rows(dataset: Dataset, column: str, given: RunParameters) -> Iterator[np.ndarray[Any, Any]]:
+def _rows(dataset: Dataset, column: str, given: dict[str, Any]) -> Iterator[np.ndarray[Any, Any]]:
     """Of each row its values, a row of them for each place before the last axis."""
     width: int | None = None
     for number, row in enumerate(dataset.project(column).iterate(**{**given, "as_": "numpy"})):
