@@ -117,7 +117,7 @@ const KernelRegistration lookup_registration{
                      .length = ir::ListLength{}},
                     {.name = "numbers",
                      .type = ir::AttributeType::kFloats,
-                     .doc = "Their numbers; None: 0, 1, 2, …",
+                     .doc = "Their numbers; None: 0, 1, 2 and so on.",
                      .default_value = "None",
                      .nullable = true,
                      .length = ir::ListLength{},

@@ -98,6 +98,12 @@ AffineParameters MoveOf(const Augmented& augmented) {
   return {.translate = {0, magnitude}, .center = PlanePoint{0, 0}};
 }
 
+PlaneMap MapOf(const Augmented& augmented, const Image& image) {
+  if (augmented.by_tangent && augmented.what == Augmentation::kShearX) return {{1, augmented.magnitude, 0, 0, 1, 0}};
+  if (augmented.by_tangent && augmented.what == Augmentation::kShearY) return {{1, 0, 0, augmented.magnitude, 1, 0}};
+  return InverseOf(MoveOf(augmented), image.height, image.width);
+}
+
 // Between pixels, floats may be made that are beyond them.
 Tensor CutOff(Tensor image, const WarpOptions& options) {
   if (image.dtype() != DType::kFloat32 || options.filter == WarpFilter::kNearest) return image;
@@ -115,7 +121,7 @@ absl::StatusOr<Tensor> Moved(const Image& image, const Augmented& augmented, War
     const auto turning = TurningOf(augmented.magnitude, false, std::nullopt, image.height, image.width);
     HEADRACE_ASSIGN_OR_RETURN(moved, Rotated(image, turning, options, output));
   } else {
-    const PlaneMap map = InverseOf(MoveOf(augmented), image.height, image.width);
+    const PlaneMap map = MapOf(augmented, image);
     HEADRACE_ASSIGN_OR_RETURN(moved, Warped(image, map, image.height, image.width, options, output));
   }
   return CutOff(std::move(moved), options);

@@ -50,6 +50,7 @@ struct Augmented {
   Augmentation what = Augmentation::kIdentity;
   double magnitude = 0;
   std::optional<WarpFilter> filter = {};  // else that of WarpOptions
+  bool by_tangent = false;                // shears by it as it is, not by way of its angle, as torchvision does
 
   friend bool operator==(const Augmented&, const Augmented&) = default;
 };

@@ -126,7 +126,7 @@ class TimmRandAugment : public AugmentationKernel {
     TimmOperations operations(settings_.weighted);
     AugmentedList list;
     for (int64_t i = 0; i < settings_.operations; ++i) {
-      Augmented next = {.what = operations.Next(random)};
+      Augmented next = {.what = operations.Next(random), .by_tangent = true};
       const bool applied = random.Uniform() < settings_.probability;
       const double level = DrawMagnitude(random) / 10;
       const double sign = random.Uniform() < 0.5 ? -1 : 1;
