@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
+from headrace import transforms as T
 
 DRAWS = np.random.default_rng(3)
 
@@ -76,3 +77,13 @@ def test_what_has_none_is_said():
     uneven = hr.Generator(lambda: ({"x": np.zeros(i)} for i in (2, 3)), {"x": ("float64", (None,))})
     with pytest.raises(hr.DataError, match="it has 2 in the rows before row 1, and 3 there"):
         uneven.statistics("x")
+
+
+def test_standardized_columns_have_mean_0_and_deviation_1():
+    values = DRAWS.normal(50, 9, (400, 3))
+    values[:, 1] = 7
+    rows = hr.Numpy({"x": values})
+    found = rows.statistics("x")
+    scaled = rows.map(T.Standardize(found.mean, found.std), "x").statistics("x")
+    np.testing.assert_allclose(scaled.mean, [0, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(scaled.std, [1, 0, 1], atol=1e-6)
