@@ -159,7 +159,7 @@ class Lookup(Kernel):
 
     Args:
         texts: The texts of the table, each once.
-        numbers: Their numbers; None: 0, 1, 2, …
+        numbers: Their numbers; None: 0, 1, 2 and so on.
         default: The number of every other text; None: such a text is an error.
         dtype: The type of the result.
 
