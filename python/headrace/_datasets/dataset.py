@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from headrace import _mindrecord, _parquet, _records, sheet
+from headrace import _mindrecord, _parquet, _records, _statistics, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
 from headrace._arguments.storage import within
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from headrace._mindrecord import WrittenSet
     from headrace._parquet import WrittenParquet
     from headrace._records import Written, WrittenTar, WrittenTFRecords
+    from headrace._statistics import Statistics
     from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
@@ -119,6 +120,28 @@ class Dataset(Methods, Runs):
             column: Its name in this dataset.
         """
         return class_names_of(self, column)
+
+    # ---- its numbers ----
+
+    def statistics(self, column: str, **options: Unpack[RunParameters]) -> Statistics:
+        """The mean, standard deviation, least and greatest value of a column over the rows of epoch `ds.epoch`: for each
+        element of the last axis, as for each feature of a table or each channel of pictures, or one number of scalars.
+
+        They are computed in float64, in the order of the rows, so that they do not depend on the number of workers.
+        Compute them of the rows that a model is trained on, and use them for all that it sees:
+
+            found = train.statistics("features")
+            scale = T.Standardize(found.mean, found.std)
+            train, test = train.map(scale, "features"), test.map(scale, "features")
+
+        Raises GraphError for batches, and for a column without numbers; DataError for NaN and infinity, for rows whose last
+        axes differ, and where there are no values; and the errors of the pipeline.
+
+        Args:
+            column: Its name in this dataset.
+            options: Those of `iterate`.
+        """
+        return _statistics.statistics_of(self, column, dict(options))
 
     # ---- looking at it ----
 
