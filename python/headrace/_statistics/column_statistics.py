@@ -91,7 +91,7 @@ def statistics_of(dataset: Dataset, column: str, given: dict[str, Any]) -> Stati
 def _rows(dataset: Dataset, column: str, given: dict[str, Any]) -> Iterator[np.ndarray[Any, Any]]:
     """Of each row its values, a row of them for each place before the last axis."""
     width: int | None = None
-    for number, row in enumerate(dataset.project(column).iterate(**{**given, "as_": "numpy"})):
+    for number, row in enumerate(dataset.project(column).iterate(**{**given, "as_": "numpy", "as_tuple": False})):
         values = np.asarray(row[column])
         if values.dtype.kind not in "biuf":
             raise GraphError(f"statistics: {options.shown(column)} holds no numbers; found {values.dtype}")
