@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Iterator as TypingIterator
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace._arguments import other_libraries
 from headrace._arguments.doubts import warn_once
@@ -22,6 +22,9 @@ from headrace._runs.iterator import Iterator, _again
 from headrace._runs.ragged import counts_rows
 from headrace._runs.run_options import RunParameters
 from headrace.errors import Error, GraphError, StateError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Loader"]
 
@@ -314,7 +317,7 @@ class _Loop:
         # The call that named another position after the first batch.
         self.passed_by: str | None = None
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         return self
 
     def __next__(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _mindrecord, _parquet, _records, sheet
 from headrace._arguments import options
@@ -24,6 +24,8 @@ from headrace._runs import error_policy
 from headrace._runs.run_options import RunParameters
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from headrace._mindrecord import WrittenSet
     from headrace._parquet import WrittenParquet
     from headrace._records import Written, WrittenTar, WrittenTFRecords

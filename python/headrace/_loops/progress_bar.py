@@ -3,7 +3,7 @@
 import sys
 import time
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from headrace import _engine
 from headrace._arguments.options import shown
@@ -11,6 +11,9 @@ from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import Iterator
 from headrace._runs.ragged import rows_in
 from headrace.errors import GraphError, UnsupportedError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["progress", "tqdm_class"]
 
@@ -50,7 +53,7 @@ class Progress:
         self._waited = 0.0
         self._rows: int | None = 0
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         return self
 
     def __next__(self) -> dict[str, Any]:
@@ -86,7 +89,7 @@ class Progress:
         self._end_bar()
         self._iterator.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(

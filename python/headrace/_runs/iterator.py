@@ -10,7 +10,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace import _engine
 from headrace._arguments import options
@@ -23,6 +23,9 @@ from headrace._runs.foreign_files import name_foreign_file
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.stall_watch import stall_watch
 from headrace.errors import ClosedError, Error, UnsupportedError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Iterator"]
 
@@ -244,7 +247,7 @@ class Iterator:
         """The epoch that it runs."""
         return self._epoch
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         return self
 
     __next__ = _engine.give_next
@@ -277,7 +280,7 @@ class Iterator:
             raise _again(self._error)
         raise StopIteration
 
-    def _without_first(self, count: int) -> Self:
+    def _without_first(self, count: int) -> "Self":
         """After so many rows, which it takes and drops before callbacks see any."""
         calls, self._calls = self._calls, None
         try:
@@ -353,7 +356,7 @@ class Iterator:
             "goes on from the same position"
         )
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(
