@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import headrace
 from headrace import _engine
 from headrace._arguments.printed import say, say_text
-from headrace._commands import bench, model_command, show_command, version_command
+from headrace._commands import bench, doctor_command, model_command, show_command, version_command
 from headrace._formats import convert_command
 from headrace._graph.declared import modules, prefixes
 from headrace._operators import class_text
@@ -182,6 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     check_plugin.add_arguments(commands.add_parser("check-plugin", help=check_plugin.HELP))
     for name, module in _RECORD_COMMANDS.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP))
+    doctor_command.add_arguments(commands.add_parser("doctor", help=doctor_command.HELP))
     command = commands.add_parser("version", help=version_command.HELP)
     version_command.add_arguments(command)
     command.set_defaults(run=version)

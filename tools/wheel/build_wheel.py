@@ -42,7 +42,7 @@ def metadata_of(version: str, shipped: Shipped) -> str:
         f"Summary: {SUMMARY}",
         f"License-Expression: {expression}",
         *(f"License-File: {name}" for name in [OUR_FILE, *sorted(shipped.texts)]),
-        "Requires-Python: >=3.11",
+        "Requires-Python: >=3.10",
         "Requires-Dist: numpy>=2",
         "Provides-Extra: processes",
         "Requires-Dist: cloudpickle>=3; extra == 'processes'",
