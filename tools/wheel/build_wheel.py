@@ -14,7 +14,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tools.wheel.bill import NAME, bill_of
 from tools.wheel.bundle import Bundled, CannotBundle, bundle_libraries
@@ -26,6 +26,20 @@ from tools.wheel.shipped import OUR_FILE, OURS, FarLibrary, Shipped, find_shippe
 C_LIBRARIES = ["headrace/c/lib/libheadrace.so", "headrace/c/lib/libheadrace_engine.so"]
 FAR_LIBRARY = "headrace/libheadrace_far.so"
 SUMMARY = "A data engine for training and inference: pipelines in Python, run in C++"
+
+
+# What `headrace[torch]` and so on install beside it; `docs`: for the notebooks and pictures of the documentation.
+EXTRAS = {
+    "arrow": ["pyarrow>=15"],
+    "docs": ["jupyter>=1", "matplotlib>=3.8", "pillow>=10"],
+    "processes": ["cloudpickle>=3"],
+    "ray": ["ray>=2.9"],
+    "torch": ["torch>=2.2"],
+}
+
+
+def lines_of_extra(extra: str, needed: Sequence[str]) -> list[str]:
+    return [f"Provides-Extra: {extra}", *(f"Requires-Dist: {each}; extra == '{extra}'" for each in needed)]
 
 
 def record_line(name: str, data: bytes) -> str:
@@ -44,8 +58,7 @@ def metadata_of(version: str, shipped: Shipped) -> str:
         *(f"License-File: {name}" for name in [OUR_FILE, *sorted(shipped.texts)]),
         "Requires-Python: >=3.10",
         "Requires-Dist: numpy>=2",
-        "Provides-Extra: processes",
-        "Requires-Dist: cloudpickle>=3; extra == 'processes'",
+        *(line for extra, needed in sorted(EXTRAS.items()) for line in lines_of_extra(extra, needed)),
     ]
     return "\n".join(lines) + "\n"
 

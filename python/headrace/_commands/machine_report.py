@@ -22,6 +22,7 @@ __all__ = ["machine_report"]
 # What Headrace works with, beside NumPy: the versions of those that are installed are shown.
 OTHERS = ("accelerate", "cloudpickle", "datasets", "jax", "lightning", "lmdb", "mxnet", "onnx", "opencv-python", "pandas",
           "pillow", "polars", "pyarrow", "pycocotools", "ray", "tensorflow", "torch", "torchvision", "transformers")  # fmt: skip
+_UNLIMITED = "unlimited"
 _SHARED_MEMORY = "/dev/shm"
 _LIMITS = {
     "open files": resource.RLIMIT_NOFILE,
@@ -127,11 +128,11 @@ def _kibibytes(name: str) -> int | None:
     return int(value[0]) * 1024 if value and value[0].isdecimal() else None
 
 
-def _container_limit() -> int | None:
+def _container_limit() -> int | str:
     text = next((text for text in map(_text, _MEMORY_LIMITS) if text), "").strip()
     limit = int(text) if text.isdecimal() else None
     # Version 1 says "no limit" by the largest number of pages.
-    return limit if limit is not None and limit < 1 << 62 else None
+    return limit if limit is not None and limit < 1 << 62 else _UNLIMITED
 
 
 def _space(folder: str, blocks: str) -> int | None:
@@ -142,8 +143,8 @@ def _space(folder: str, blocks: str) -> int | None:
     return int(getattr(found, blocks)) * found.f_frsize
 
 
-def _limit(which: int) -> dict[str, int | None]:
-    soft, hard = (None if each == resource.RLIM_INFINITY else each for each in resource.getrlimit(which))
+def _limit(which: int) -> dict[str, int | str]:
+    soft, hard = (_UNLIMITED if each == resource.RLIM_INFINITY else each for each in resource.getrlimit(which))
     return {"soft": soft, "hard": hard}
 
 
