@@ -39,7 +39,14 @@ CI = [
     "Python tests with torch",
     "Python tests with browser",
 ]
-ALL = [*CI, "long C++ tests", "long Python tests", "files by themselves"]
+ALL = [
+    *CI,
+    "long C++ tests",
+    "long Python tests",
+    "files by themselves",
+    "wheels of other Pythons",
+    "wheel in bare Debian",
+]
 FAR = ["Python tests of far files", "Python tests with real stores"]
 
 

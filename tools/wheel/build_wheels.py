@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Builds a wheel for each CPython of this machine that has its headers, and tests each in an environment of its own.
 
 Usage, from the root of the clone: .venv/bin/python -m tools.wheel.build_wheels [--out FOLDER] [--python PATH …]
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 
 from tools.check import bazel
 from tools.check.deadline import ROOT, Deadline
+from tools.wheel.built_wheel import find_wheel
 from tools.wheel.interpreters import SUPPORTED, Interpreter, Unfit, examine, find_interpreters
 
 
@@ -34,16 +34,8 @@ def built_wheel(interpreter: Interpreter) -> pathlib.Path | None:
     return find_wheel(bazel.info(deadline, "bazel-bin", "-c", "opt") / "python", interpreter.tag)
 
 
-def find_wheel(folder: pathlib.Path, tag: str) -> pathlib.Path:
-    """The newest: Bazel keeps those of earlier versions and other tags."""
-    found = sorted(folder.glob(f"headrace-*-{tag}-{tag}-manylinux_*.whl"), key=lambda path: path.stat().st_mtime)
-    if not found:
-        raise FileNotFoundError(f"{folder} has no wheel for {tag}")
-    return found[-1]
-
-
 def is_good(wheel: pathlib.Path, interpreter: Interpreter) -> bool:
-    command = [sys.executable, "tools/wheel/wheel_test.py", f"--python={interpreter.path}", wheel, "examples/photos"]
+    command = [sys.executable, "-m", "tools.wheel.wheel_test", f"--python={interpreter.path}", wheel, "examples/photos"]
     return subprocess.run(command, cwd=ROOT).returncode == 0
 
 

@@ -1,6 +1,6 @@
 """Installs the wheel into an empty virtual environment, runs a pipeline there, and checks what its libraries need.
 
-Usage: wheel_test.py [--python=INTERPRETER] WHEEL PHOTOS. Prints one line for each check; exits with 1 if one failed.
+Usage, from the root of the clone: .venv/bin/python -m tools.wheel.wheel_test [--python=INTERPRETER] WHEEL PHOTOS. Prints one line for each check; exits with 1 if one failed.
 """
 
 import argparse
@@ -17,8 +17,7 @@ import tomllib
 import zipfile
 from typing import Any
 
-# Beside this program, which is run by its path.
-from symbol_versions import version_complaints
+from tools.wheel.symbol_versions import version_complaints
 
 # The libraries of every Linux machine with glibc 2.34 and a C++ runtime. Any other must be inside the wheel.
 ALLOWED = {
