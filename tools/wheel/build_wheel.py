@@ -8,38 +8,23 @@ import argparse
 import base64
 import hashlib
 import pathlib
-import re
 import shutil
 import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tools.wheel.bill import NAME, bill_of
 from tools.wheel.bundle import Bundled, CannotBundle, bundle_libraries
 from tools.wheel.debian import NotOfAPackage
 from tools.wheel.licences import Licences, NotAllowed, join
+from tools.wheel.requirements import metadata_lines, stated_version
 from tools.wheel.shipped import OUR_FILE, OURS, FarLibrary, Shipped, find_shipped
 
 # Three folders below that of the libraries.
 C_LIBRARIES = ["headrace/c/lib/libheadrace.so", "headrace/c/lib/libheadrace_engine.so"]
 FAR_LIBRARY = "headrace/libheadrace_far.so"
-SUMMARY = "A data engine for training and inference: pipelines in Python, run in C++"
-
-
-# What `headrace[torch]` and so on install beside it; `docs`: for the notebooks and pictures of the documentation.
-EXTRAS = {
-    "arrow": ["pyarrow>=15"],
-    "docs": ["jupyter>=1", "matplotlib>=3.8", "pillow>=10"],
-    "processes": ["cloudpickle>=3"],
-    "ray": ["ray>=2.9"],
-    "torch": ["torch>=2.2"],
-}
-
-
-def lines_of_extra(extra: str, needed: Sequence[str]) -> list[str]:
-    return [f"Provides-Extra: {extra}", *(f"Requires-Dist: {each}; extra == '{extra}'" for each in needed)]
 
 
 def record_line(name: str, data: bytes) -> str:
@@ -49,17 +34,7 @@ def record_line(name: str, data: bytes) -> str:
 
 def metadata_of(version: str, shipped: Shipped) -> str:
     expression = join([OURS, *(component.licence for component in shipped.components)])
-    lines = [
-        "Metadata-Version: 2.4",
-        "Name: headrace",
-        f"Version: {version}",
-        f"Summary: {SUMMARY}",
-        f"License-Expression: {expression}",
-        *(f"License-File: {name}" for name in [OUR_FILE, *sorted(shipped.texts)]),
-        "Requires-Python: >=3.10",
-        "Requires-Dist: numpy>=2",
-        *(line for extra, needed in sorted(EXTRAS.items()) for line in lines_of_extra(extra, needed)),
-    ]
+    lines = metadata_lines(version, expression, [OUR_FILE, *sorted(shipped.texts)])
     return "\n".join(lines) + "\n"
 
 
@@ -140,9 +115,7 @@ def main() -> None:
         at = len(path.parts) - 1 - path.parts[::-1].index("headrace")
         files["/".join(path.parts[at:])] = path
 
-    init = files["headrace/__init__.py"].read_text()
-    stated = re.search(r'^__version__(?:: \w+)? = "(.+)"$', init, re.MULTILINE)
-    if not stated or stated.group(1) != arguments.version:
+    if stated_version(files["headrace/__init__.py"].read_text()) != arguments.version:
         sys.exit(f"headrace/__init__.py does not say __version__ = {arguments.version!r}, as the build does")
 
     with tempfile.TemporaryDirectory() as temporary:

@@ -17,6 +17,7 @@ import tomllib
 import zipfile
 from typing import Any
 
+from tools.wheel.requirements import EXTRAS
 from tools.wheel.symbol_versions import version_complaints
 
 # The libraries of every Linux machine with glibc 2.34 and a C++ runtime. Any other must be inside the wheel.
@@ -104,9 +105,6 @@ for module in pkgutil.walk_packages(headrace.__path__, "headrace."):
         if error.name not in optional:
             raise
 """
-EXTRAS = {"arrow", "docs", "processes", "ray", "torch"}
-
-
 ALLOWED_LICENCES = set(tomllib.loads(pathlib.Path(__file__).with_name("licences.toml").read_text("utf-8"))["allowed"])
 COMMON_LICENCE = re.compile(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])")
 
@@ -142,7 +140,7 @@ def metadata_complaints(folder: pathlib.Path) -> list[str]:
     wrong = []
     if metadata["Requires-Python"] != ">=3.10":
         wrong.append(f"Requires-Python is {metadata['Requires-Python']}")
-    if set(metadata.get_all("Provides-Extra")) != EXTRAS:
+    if set(metadata.get_all("Provides-Extra")) != EXTRAS.keys():
         wrong.append(f"the extras are {metadata.get_all('Provides-Extra')}")
     asked = [each for each in metadata.get_all("Requires-Dist") if "extra ==" not in each]
     if asked != ["numpy>=2"]:
