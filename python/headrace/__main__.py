@@ -147,6 +147,10 @@ def version(options: argparse.Namespace) -> int:
     return 0
 
 
+def doctor(options: argparse.Namespace) -> int:
+    return doctor_command.run(options, headrace.__version__)
+
+
 class _Parser(argparse.ArgumentParser):
     """One whose messages are printable: a name of a file may be among the arguments by a pattern of the shell."""
 
@@ -182,7 +186,9 @@ def _parser() -> argparse.ArgumentParser:
     check_plugin.add_arguments(commands.add_parser("check-plugin", help=check_plugin.HELP))
     for name, module in _RECORD_COMMANDS.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP))
-    doctor_command.add_arguments(commands.add_parser("doctor", help=doctor_command.HELP))
+    command = commands.add_parser("doctor", help=doctor_command.HELP)
+    doctor_command.add_arguments(command)
+    command.set_defaults(run=doctor)
     command = commands.add_parser("version", help=version_command.HELP)
     version_command.add_arguments(command)
     command.set_defaults(run=version)

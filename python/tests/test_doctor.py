@@ -92,7 +92,7 @@ def test_a_machine_that_says_nothing_is_unknown(monkeypatch, capsys):
 )
 def test_the_limit_of_a_container(monkeypatch, text, limit):
     monkeypatch.setattr(machine_report, "_text", lambda path: text if "cgroup" in path else "")
-    assert machine_report.machine_report()["memory"]["limit of the container, bytes"] == limit
+    assert machine_report.machine_report(hr.__version__)["memory"]["limit of the container, bytes"] == limit
 
 
 def test_it_lists_the_gpus_of_the_driver(tmp_path):

@@ -13,11 +13,10 @@ HELP = "print versions, CPU targets, libraries, GPUs and limits of this machine,
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object, for programs")
-    command.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
-    report = machine_report()
+def run(options: argparse.Namespace, version: str) -> int:
+    report = machine_report(version)
     if options.json:
         say_text(json.dumps(report, indent=2))
         return 0

@@ -3,7 +3,6 @@ host and no file of the user's."""
 
 import importlib.metadata
 import os
-import pathlib
 import platform
 import resource
 import sys
@@ -11,10 +10,10 @@ from typing import Any
 
 import numpy
 
-import headrace
 from headrace import _engine
 from headrace._commands import version_command
 from headrace._commands.nvidia_driver import nvidia_report
+from headrace._files.opened_file import open_to_read
 from headrace.errors import UnsupportedError
 
 __all__ = ["machine_report"]
@@ -34,25 +33,25 @@ _LIMITS = {
 _MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def machine_report() -> dict[str, Any]:
+def machine_report(version: str) -> dict[str, Any]:
     """Sections of names and values that JSON can hold; None is what this machine does not say."""
     return {
-        "headrace": _package(),
+        "headrace": _package(version),
         "python": _python(),
         "system": _system(),
         "cpu": _cpu(),
         "memory": _memory(),
         "limits": {name: _limit(which) for name, which in _LIMITS.items()},
         "gpu": nvidia_report(),
-        "libraries": _libraries(),
+        "libraries": _libraries(version),
         "packages": _packages(),
     }
 
 
-def _package() -> dict[str, Any]:
-    bill = version_command.bill_of_materials(headrace.__version__)
+def _package(version: str) -> dict[str, Any]:
+    bill = version_command.bill_of_materials(version)
     return {
-        "version": headrace.__version__,
+        "version": version,
         "built": "a wheel" if bill.is_file() else "from sources",
         "files behind a network": _far(),
     }
@@ -148,10 +147,10 @@ def _limit(which: int) -> dict[str, int | str]:
     return {"soft": soft, "hard": hard}
 
 
-def _libraries() -> dict[str, str]:
+def _libraries(version: str) -> dict[str, str]:
     """Those that decide what pixels become; in a wheel also each that it holds."""
     found = dict(_engine.library_versions())
-    bill = version_command.bill_of_materials(headrace.__version__)
+    bill = version_command.bill_of_materials(version)
     return found | version_command.versions_of_parts(bill) if bill.is_file() else found
 
 
@@ -176,6 +175,7 @@ def _field(path: str, name: str) -> str | None:
 
 def _text(path: str) -> str:
     try:
-        return pathlib.Path(path).read_text("utf-8", errors="replace")
-    except OSError:
+        with open_to_read(path) as file:
+            return file.read().decode(errors="replace")
+    except (OSError, UnsupportedError):
         return ""
