@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Iterator as TypingIterator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace._arguments import other_libraries
 from headrace._arguments.doubts import warn_once
@@ -24,6 +24,9 @@ from headrace._runs.loop_target import refuse_names
 from headrace._runs.ragged import counts_rows
 from headrace._runs.run_options import RunParameters
 from headrace.errors import Error, GraphError, StateError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Loader"]
 
@@ -327,7 +330,7 @@ class _Loop:
         # The call that named another position after the first batch.
         self.passed_by: str | None = None
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         return self
 
     def __next__(self) -> Any:

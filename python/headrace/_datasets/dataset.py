@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _mindrecord, _parquet, _records, _statistics, sheet
 from headrace._arguments import options
@@ -27,6 +27,8 @@ from headrace.errors import GraphError
 from headrace.transforms import TypeCast
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from headrace._mindrecord import WrittenSet
     from headrace._parquet import WrittenParquet
     from headrace._records import Written, WrittenTar, WrittenTFRecords

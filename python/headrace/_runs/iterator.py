@@ -10,7 +10,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace import _engine
 from headrace._arguments import options
@@ -28,6 +28,9 @@ from headrace._runs.ragged import rows_in
 from headrace._runs.stall_watch import stall_watch
 from headrace._runs.tuple_batches import TupleMaking
 from headrace.errors import ClosedError, Error, UnsupportedError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Iterator"]
 
@@ -212,7 +215,7 @@ class Iterator:
         where a row fills the last round up. Elsewhere None: batches that are dicts have it themselves."""
         return None if self._tuples is None else self._tuples.pad
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         if self._gives_dicts:
             refuse_names()
         return self
@@ -254,7 +257,7 @@ class Iterator:
             raise _again(self._error)
         raise StopIteration
 
-    def _without_first(self, count: int) -> Self:
+    def _without_first(self, count: int) -> "Self":
         """After so many rows, which it takes and drops before callbacks see any."""
         calls, self._calls = self._calls, None
         try:
@@ -330,7 +333,7 @@ class Iterator:
             "goes on from the same position"
         )
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(

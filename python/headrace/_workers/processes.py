@@ -25,9 +25,10 @@ from headrace.errors import GraphError, ResourceError, UnsupportedError, without
 
 # Buffers begin where a cache line does.
 ALIGNMENT = 64
-# Started without the working folder on its path, and then given the path and the plugins of this process.
+# Takes the working folder off the path before it imports anything (Python's option -P, which 3.10 lacks), and is then
+# given the path and the plugins of this process.
 START = (
-    "import json, sys; sys.path[:], plugins = json.loads(sys.argv[1]); "
+    "import sys; sys.path[:] = filter(None, sys.path); import json; sys.path[:], plugins = json.loads(sys.argv[1]); "
     "from headrace.worker import main; main(int(sys.argv[2]), int(sys.argv[3]), plugins)"
 )
 
@@ -41,7 +42,6 @@ def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
     command = [
         os.path.join(IMPORT_FOLDER, sys.executable),
         *flags,
-        "-P",
         "-c",
         START,
         json.dumps([import_path(), loaded_paths()]),
