@@ -110,7 +110,36 @@ WorkerProcess::~WorkerProcess() {
   Reap();
   if (watch_ >= 0) close(watch_);
   close(socket_);
+  LeaveTask();
+}
+
+void WorkerProcess::LeaveTask() {
   if (account_ != nullptr) account_->Charge(-charged_);
+  account_ = nullptr;
+  charged_ = 0;
+}
+
+bool WorkerProcess::GiveCode(int code) {
+  uint64_t size = Exchange::kOtherCode;
+  iovec part = {&size, sizeof(size)};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control = {};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &code, sizeof(code));
+  ssize_t sent = 0;
+  do {
+    sent = sendmsg(socket_, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent != sizeof(size)) return false;
+  ++unheard_starts_;
+  return true;
 }
 
 bool WorkerProcess::Ended() const {
