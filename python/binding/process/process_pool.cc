@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -29,6 +30,9 @@ constexpr size_t kExchangeBytes = size_t{256} << 10;
 // Results of earlier calls are looked for first after so long; then ever less often.
 constexpr int kFirstLookMs = 4;
 constexpr int kLastLookMs = 256;
+// The end of a pool is seen within this time by what waits for a process to load its code, and by calls.
+constexpr int kStartLookMs = 20;
+constexpr std::chrono::milliseconds kGrace(300);
 
 // "a; b"
 void AddDeath(std::string& deaths, const std::string& death) { Append(deaths, deaths.empty() ? "" : "; ", death); }
@@ -58,27 +62,26 @@ ProcessPool::~ProcessPool() {
 std::string ProcessPool::KeptName(size_t slot) const { return Cat(slot, " ", kind_); }
 
 void ProcessPool::Leave(size_t slot, std::unique_ptr<WorkerProcess> process) {
-  if (process == nullptr || process->Ended()) return;
+  if (process == nullptr || process->Ended() || process->HasChildren()) return;
   KeptProcesses::OfProgram().Keep(KeptName(slot), std::move(process));
 }
 
 void ProcessPool::EndNow() {
   if (getpid() != owner_) return;
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    for (size_t i = 0; i < processes_.size(); ++i) {
-      Slot& slot = processes_[i];
-      if (slot.process == nullptr) continue;
-      if (slot.taken) {
-        // Its caller takes it out.
-        slot.process->Kill();
-      } else {
-        Leave(i, std::move(slot.process));
-      }
-    }
-  }
+  std::unique_lock lock(mutex_);
+  closed_ = true;
   changed_.notify_all();
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    if (!processes_[i].taken) Leave(i, std::move(processes_[i].process));
+  }
+  const auto taken = [](const Slot& slot) { return slot.taken && slot.process != nullptr; };
+  changed_.wait_for(lock, kGrace, [&] { return std::none_of(processes_.begin(), processes_.end(), taken); });
+  for (Slot& slot : processes_) {
+    if (!taken(slot)) continue;
+    // Its caller takes it out.
+    slot.process->Kill();
+    slot.killed = true;
+  }
 }
 
 absl::StatusOr<size_t> ProcessPool::TakeSlot() {
@@ -105,18 +108,22 @@ void ProcessPool::GiveBack(size_t slot) {
   std::unique_ptr<WorkerProcess> late;
   {
     const std::lock_guard lock(mutex_);
-    processes_[slot].taken = false;
-    if (closed_) late = std::move(processes_[slot].process);
+    Slot& given = processes_[slot];
+    given.taken = false;
+    if (closed_ && given.killed) {
+      late = std::move(given.process);
+    } else if (closed_) {
+      Leave(slot, std::move(given.process));
+    }
   }
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
-absl::Status ProcessPool::StartIn(size_t slot) {
+absl::Status ProcessPool::StartIn(size_t slot, Ended& ended) {
   std::string deaths;
   for (int death = 0; death < kMostDeaths; ++death) {
     if (processes_[slot].process == nullptr) HEADRACE_RETURN_IF_ERROR(SpawnIn(slot));
     SpawnOthers();
-    Ended ended = Ended::kBroken;
     HEADRACE_RETURN_IF_ERROR(HearStart(*processes_[slot].process, ended));
     processes_[slot].ready = ended == Ended::kAnswered;
     if (processes_[slot].ready) return absl::OkStatus();
@@ -157,7 +164,13 @@ absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
   Answered answer;
   // What it says of code that an earlier run has left it with is of no interest.
   do {
-    HEADRACE_RETURN_IF_ERROR(Hear(process, -1, heard, answer));
+    HEADRACE_RETURN_IF_ERROR(Hear(process, kStartLookMs, heard, answer));
+    if (heard != WorkerProcess::Heard::kNothing) continue;
+    absl::Status wanted = StillWanted();
+    if (wanted.ok()) continue;
+    // A later run may want what it loads.
+    ended = Ended::kUnwanted;
+    return wanted;
   } while (heard == WorkerProcess::Heard::kNothing ||
            (heard == WorkerProcess::Heard::kAnswer && !process.HeardStart()));
   ended = heard == WorkerProcess::Heard::kEnded ? Ended::kDied : Ended::kAnswered;
@@ -176,8 +189,6 @@ absl::Status ProcessPool::SpawnIn(size_t slot) {
   }
   const std::lock_guard lock(mutex_);
   processes_[slot].process = std::move(process);
-  // Was closed meanwhile.
-  if (closed_) processes_[slot].process->Kill();
   return absl::OkStatus();
 }
 
@@ -268,9 +279,10 @@ absl::Status ProcessPool::HearResults(WorkerProcess& process, size_t sent, Progr
 absl::Status ProcessPool::ExchangeIn(size_t slot, Progress& progress, Ended& ended) {
   if (processes_[slot].ready && processes_[slot].process->Ended()) Reap(slot);
   if (!processes_[slot].ready) {
-    const absl::Status started = StartIn(slot);
+    const absl::Status started = StartIn(slot, ended);
     // Not the row's own error.
     if (!started.ok()) return BeyondRow(started);
+    ended = Ended::kBroken;
   }
   WorkerProcess& process = *processes_[slot].process;
   size_t bytes = 0;
@@ -314,7 +326,8 @@ void ProcessPool::Make(ProcessCalls& calls) {
     }
     Ended ended = Ended::kBroken;
     absl::Status status = ExchangeIn(*slot, progress, ended);
-    const std::string how = ended == Ended::kAnswered ? std::string() : Reap(*slot);
+    const bool stays = ended == Ended::kAnswered || ended == Ended::kUnwanted;
+    const std::string how = stays ? std::string() : Reap(*slot);
     GiveBack(*slot);
     if (progress.next == calls.count()) break;
     if (!status.ok()) {

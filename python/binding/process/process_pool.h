@@ -46,7 +46,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   int size() const { return static_cast<int>(processes_.size()); }
   // Has processes make the calls, as many in one exchange as are made within about two milliseconds.
   void Make(ProcessCalls& calls);
-  // Ends the processes that make calls, and with them the calls that wait for them.
+  // Ends all calls, and the processes whose calls do not end within a short time.
   void EndNow() override;
 
  private:
@@ -55,10 +55,12 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
     std::unique_ptr<WorkerProcess> process;  // null: not started, or dead
     bool ready = false;                      // for calls; else it may still load the code
     bool taken = false;
+    bool killed = false;
   };
-  // How an exchange ended: with an answer, by the death of the process, by that of one that had not begun with it, or
-  // by an error here, after which the process is of no further use.
-  enum class Ended { kAnswered, kDied, kGone, kBroken };
+  // How an exchange ended: with an answer, by the death of the process, by that of one that had not begun with it, by
+  // the end of this pool while the process loads the code, or by an error here, after which the process is of no
+  // further use.
+  enum class Ended { kAnswered, kDied, kGone, kUnwanted, kBroken };
   // How far the calls have come, and what became of the next one.
   struct Progress {
     ProcessCalls& calls;
@@ -73,7 +75,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   absl::StatusOr<size_t> TakeSlot();
   void GiveBack(size_t slot);
   // Starts a process there if there is none, and waits until it is ready; three times, if it dies.
-  absl::Status StartIn(size_t slot);
+  absl::Status StartIn(size_t slot, Ended& ended);
   absl::Status SpawnIn(size_t slot);
   // Starts those of the other slots, at the first call, without waiting for them: they load the code side by side.
   void SpawnOthers();
@@ -81,7 +83,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   std::string KeptName(size_t slot) const;
   // Leaves a process that makes no call to later runs.
   void Leave(size_t slot, std::unique_ptr<WorkerProcess> process);
-  // One of a new process that is ready. Sets `ended` if it died before.
+  // One of a new process that is ready. Sets `ended` if it died before, or is not wanted any more.
   absl::Status HearStart(WorkerProcess& process, Ended& ended);
   // Makes the next calls there.
   absl::Status ExchangeIn(size_t slot, Progress& progress, Ended& ended);

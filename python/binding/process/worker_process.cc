@@ -13,9 +13,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "python/binding/values/thread_state.h"
 
 extern char** environ;
@@ -145,6 +149,17 @@ bool WorkerProcess::GiveCode(int code) {
 bool WorkerProcess::Ended() const {
   std::array<pollfd, 2> looked = {pollfd{socket_, 0, 0}, pollfd{watch_, POLLIN, 0}};
   return poll(looked.data(), watch_ < 0 ? 1 : 2, 0) > 0;
+}
+
+bool WorkerProcess::HasChildren() const {
+  std::error_code failed;
+  std::filesystem::directory_iterator thread(Cat("/proc/", pid_, "/task"), failed);
+  for (; !failed && thread != std::filesystem::directory_iterator(); thread.increment(failed)) {
+    std::ifstream children(thread->path() / "children");
+    std::string first;
+    if (!children.is_open() || children >> first) return true;
+  }
+  return static_cast<bool>(failed);
 }
 
 bool WorkerProcess::Send(size_t bytes) {

@@ -47,6 +47,8 @@ class WorkerProcess {
 
   // Whether it has ended, as far as can be known without waiting.
   bool Ended() const;
+  // Whether it may have child processes, which would outlive what it was started for.
+  bool HasChildren() const;
   enum class Heard { kAnswer, kEnded, kNothing };
   // Tells it that an exchange of so many bytes stands in calls(). False: it has ended.
   bool Send(size_t bytes);
