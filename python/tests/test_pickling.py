@@ -111,7 +111,7 @@ def test_tables_of_files_travel_as_their_path(tmp_path):
     table.write_text("path,label\na.txt,1\nb.txt,2\n")
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(name)
-    dataset = hr.Manifest(table, "path")
+    dataset = hr.Manifest(table, "path", root=tmp_path)
     pickled = pickle.dumps(dataset)
     assert values(pickle.loads(pickled), "label") == [1, 2]
     table.write_text("path,label\na.txt,1\nb.txt,4\nb.txt,3\n")
@@ -146,7 +146,7 @@ def test_arrays_in_a_copy_may_be_written_to():
 
 
 def test_what_cannot_be_pickled_is_named():
-    level = hr.parameter("level", 1.0)
+    level = hr.parameter("level", default=1.0)
 
     def scaled(x, by=level):
         return x * by
@@ -187,7 +187,7 @@ def test_samplers_and_batch_functions_travel():
     dataset = hr.Range(4).sample(Backwards()).batch(lambda info: 1 + info.number, function=lambda value: value[0])
     assert values(through_pickle(dataset)) == values(dataset)
     torch = pytest.importorskip("torch")
-    dataset = hr.Range(6).sample(torch.utils.data.RandomSampler(range(6))).with_seed(3)
+    dataset = hr.Range(6).sample(hr.from_sampler(torch.utils.data.RandomSampler(range(6)))).with_seed(3)
     assert values(through_pickle(dataset)) == values(dataset)
 
 
