@@ -1,12 +1,15 @@
 """What runs say to the logger `headrace`."""
 
 import logging
+import re
 import subprocess
 import sys
+import types
 
 import pytest
 
 import headrace as hr
+from tests.conftest import ROOT
 
 
 def fails_at_3(value):
@@ -47,3 +50,27 @@ def test_without_a_handler_nothing_is_printed(imported):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (ran.stdout, ran.stderr) == ("2\n", "")
+
+
+def test_the_callbacks_of_the_docs_log_batches_and_epochs(monkeypatch):
+    text = (ROOT / "docs/logging.md").read_text()
+    blocks = re.findall(r"```python no-run\n(.*?)```", text, re.DOTALL)
+    scalars, logged = [], []
+    writer = types.SimpleNamespace(add_scalar=lambda *given: scalars.append(given))
+    board = types.SimpleNamespace(SummaryWriter=lambda folder: writer)
+    torch = types.SimpleNamespace(utils=types.SimpleNamespace(tensorboard=board))
+    run = types.SimpleNamespace(log=lambda values, commit=True: logged.append((values, commit)))
+    wandb = types.SimpleNamespace(init=lambda project: run)
+    for block in blocks:
+        namespace = {"hr": hr, "train": hr.Range(6).batch(2), "torch": torch, "wandb": wandb}
+        exec(block, namespace)
+        assert len(block.splitlines()) <= 14
+        assert len(list(namespace["train"])) == 3
+    assert [(name, step) for name, _, step in scalars] == [
+        *(("data/waited_s", step) for step in range(3)),
+        ("data/batches_per_s", 0),
+    ]
+    assert [(sorted(values), commit) for values, commit in logged] == [
+        *((["data/waited_s"], False) for _ in range(3)),
+        (["data/batches_per_s", "data/waited_in_epoch_s"], True),
+    ]

@@ -705,13 +705,18 @@ def test_arrays_kept_from_a_run_stay_as_they_are():
 
 
 @pytest.mark.timing
-def test_close_ends_a_function_that_hangs():
-    rows = hr.Range(5).map(lambda x: time.sleep(100), "value", processes=2).iterate()
+def test_close_ends_a_function_that_hangs(tmp_path):
+    def hangs(value):
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(100)
+
+    rows = hr.Range(5).map(hangs, "value", processes=2).iterate()
     # The first row runs alone, to learn what a row takes; both processes start.
-    assert eventually(lambda: len(children()) == 2, 30)
+    assert eventually(lambda: len(children()) == 2 and list(tmp_path.iterdir()), 30)
     began = time.monotonic()
     rows.close()
-    assert not children() and time.monotonic() - began < 5
+    (hung,) = (int(each.name) for each in tmp_path.iterdir())
+    assert hung not in children() and time.monotonic() - began < 5
 
 
 def exists(pid):
