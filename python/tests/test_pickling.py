@@ -225,3 +225,14 @@ def test_joblib_and_cloudpickle_take_it():
     cloudpickle = pytest.importorskip("cloudpickle")
     dataset = hr.Range(5).map(lambda x: x * x, "value")
     assert values(pickle.loads(cloudpickle.dumps(dataset))) == [0, 1, 4, 9, 16]
+
+
+def test_datasets_of_hugging_face_travel(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    written = datasets.Dataset.from_dict({"x": list(range(6)), "name": list("abcdef")})
+    written.save_to_disk(tmp_path / "set")
+    for given in (written.select([4, 2, 0]), datasets.load_from_disk(tmp_path / "set").shuffle(seed=3)):
+        dataset = hr.from_huggingface(given)
+        assert values(through_pickle(dataset), "x") == values(dataset, "x")
+    # A mapped table is pickled as its path.
+    assert str(tmp_path).encode() in pickle.dumps(hr.from_huggingface(datasets.load_from_disk(tmp_path / "set")))
