@@ -9,7 +9,6 @@ Each process gets its part of the rows, as many batches as every other one, and 
 import argparse
 import os
 import pathlib
-import typing
 
 import torch
 
@@ -88,7 +87,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=typing.cast(str, __doc__).splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=pathlib.Path, default=PHOTOS)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--stop-after", type=int, default=None)

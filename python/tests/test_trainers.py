@@ -135,7 +135,7 @@ def test_ray_takes_datasets_by_value():
 
 
 def test_ray_train_divides_the_rows(tmp_path):
-    pytest.importorskip("ray.train")
+    pytest.importorskip("ray.train", exc_type=ImportError)
     import ray
     import ray.train.torch
 
