@@ -14,12 +14,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "io/files/opened_file.h"
 #include "python/binding/values/thread_state.h"
 
 extern char** environ;
@@ -155,9 +155,9 @@ bool WorkerProcess::HasChildren() const {
   std::error_code failed;
   std::filesystem::directory_iterator thread(Cat("/proc/", pid_, "/task"), failed);
   for (; !failed && thread != std::filesystem::directory_iterator(); thread.increment(failed)) {
-    std::ifstream children(thread->path() / "children");
-    std::string first;
-    if (!children.is_open() || children >> first) return true;
+    const Descriptor children = OpenToRead(thread->path() / "children");
+    char first = 0;
+    if (!children.is_open() || read(children.get(), &first, 1) != 0) return true;
   }
   return static_cast<bool>(failed);
 }
