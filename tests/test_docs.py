@@ -2,7 +2,7 @@
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
-```python no-run is not run, ```python torch, pyarrow or another of LIBRARIES only where that library is installed, ```python far only
+```python no-run is not run, ```python with the name of a library only where that is installed (LIBRARIES), ```python far only
 where the engine reads far files, over a small store with the photographs in the bucket `data`; ```text varies is not
 compared. A ```cpp block names its file in its first line.
 """
@@ -38,7 +38,19 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 SECTIONS = ["Tutorial", "How to", "Reference", "Explanation", "Moving here", "Project"]
 SCRIPT = "train.py"
 # Words of blocks that are run only where the library of that name is installed.
-LIBRARIES = ("albumentations", "datasets", "grain", "lightning", "pyarrow", "torch", "webdataset")
+LIBRARIES = (
+    "accelerate",
+    "albumentations",
+    "datasets",
+    "grain",
+    "lightning",
+    "pyarrow",
+    "ray",
+    "tensorboard",
+    "torch",
+    "transformers",
+    "webdataset",
+)
 FAR = "far"
 
 

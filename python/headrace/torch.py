@@ -55,6 +55,18 @@ def _batch_of(place: Any) -> Any:
     return place.batch()
 
 
+def _instead(dataset: Any, batch_size: Any, options: Mapping[str, Any]) -> str:
+    """What to write where a DataLoader's arguments are given."""
+    if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
+        return "give a headrace.Dataset, as a source such as headrace.ImageFolder makes"
+    of_source = ['columns=["image", "label"]'] + (["shuffle=True"] if options.get("shuffle") is True else [])
+    workers = options.get("num_workers")
+    if type(workers) is int and workers > 0:
+        of_source.append(f"processes={workers}")
+    of_loader = "" if batch_size is None else f", batch_size={shown(batch_size)}"
+    return f"write Loader(headrace.from_dataset(dataset, {', '.join(of_source)}){of_loader})"
+
+
 class Loader:
     """A dataset in place of a `torch.utils.data.DataLoader`: in a loop, for `len`, `set_epoch` and `state_dict`.
 
@@ -95,10 +107,7 @@ class Loader:
             options: Those of `Dataset.iterate`, except epoch and state. `as_` is "torch" unless given.
         """
         if not isinstance(dataset, Dataset):
-            raise GraphError(
-                f"Loader: the dataset is {shown(dataset)}; give a headrace.Dataset, as headrace.from_dataset makes of "
-                "one of torch's"
-            )
+            raise GraphError(f"Loader: the dataset is {shown(dataset)}; {_instead(dataset, batch_size, options)}")
         for name in options.keys() - RunParameters.__annotations__.keys():
             if name in _NOT_TAKEN:
                 raise TypeError(f"Loader() has no parameter {name}; {_NOT_TAKEN[name]}")

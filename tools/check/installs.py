@@ -10,7 +10,7 @@ from tools.check.deadline import Deadline, StillRunning
 
 TORCH = "torch==2.13.0"
 # Whose loops are tested, and who takes batches by DLPack, where they can be installed.
-TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0", "jax==0.10.2"]
+TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0", "transformers==5.24.0", "jax==0.10.2"]
 
 
 def installed(requirement: str) -> bool:

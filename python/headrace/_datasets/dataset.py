@@ -16,6 +16,7 @@ from headrace._datasets.base import Base
 from headrace._datasets.class_names import class_names, known_classes, label_columns, why_none
 from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
+from headrace._datasets.pickling import pickled
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
 from headrace._datasets.summary import Summary
@@ -67,6 +68,13 @@ class Dataset(Methods, Runs):
             near = did_you_mean(name, known) if advice is None else f"; {advice}"
             # Without `obj`: else Python adds a suggestion of its own, perhaps of a private name.
             raise AttributeError(f"a Dataset has no {name}{near}", name=name)
+
+    # ---- in other processes ----
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For `pickle`, and so for multiprocessing, joblib and Ray: the pipeline with its functions and arrays, its options
+        and its epoch; without `storage`. GraphError for more than 64 MiB of arrays, and for what cannot be pickled."""
+        return pickled(self, self.epoch)
 
     # ---- rows by number ----
 

@@ -25,6 +25,7 @@ from headrace._runs.foreign_files import name_foreign_file
 from headrace._runs.loop_target import refuse_names
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.ragged import rows_in
+from headrace._runs.run_log import log_end
 from headrace._runs.stall_watch import stall_watch
 from headrace._runs.tuple_batches import TupleMaking
 from headrace.errors import ClosedError, Error, UnsupportedError
@@ -138,7 +139,10 @@ class Run:
             self._text, self._report = engine.explain(), engine.report()
 
     def warn(self) -> None:
-        """Says what the user should know of the far stores that it used."""
+        """Says what the user should know of the far stores that it used, and logs what it left out and kept. Not from a
+        finalizer, which may interrupt a handler of logging."""
+        if self._report is not None:
+            log_end(self._text or "", self._report)
         for store in (self._report or {}).get("stores", ()):
             if "warning" in store:
                 warn_once(f"{store['name']}: {store['warning']}", ("", 0))
