@@ -1039,6 +1039,19 @@ def test_globals_that_were_set_go_with_functions_of_modules(settings):
         assert by_threads != [0, 1, 2]
 
 
+def test_globals_that_were_set_go_with_classes_of_the_script(settings, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import headrace as hr\nimport {settings.__name__} as settings\n"
+        "settings.LIMIT = 5\n"
+        "class Adds:\n"
+        "    def __call__(self, x): return x + settings.LIMIT\n"
+        "print([int(r['value']) for r in hr.Range(3).map(Adds(), 'value', processes=1)])\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (ran.stdout, ran.stderr) == ("[5, 6, 7]\n", "")
+
+
 def test_a_global_that_cannot_be_sent_is_refused_by_its_name(settings):
     settings.LOCK = threading.Lock()
     with pytest.raises(hr.Error, match=rf"global {settings.__name__}\.LOCK is None .* worker_init="):
