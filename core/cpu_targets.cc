@@ -84,6 +84,12 @@ int64_t TargetsOf(const CpuFeatures& features) {
   return targets;
 }
 
+std::vector<std::string> NamesOfCpuTargets() {
+  std::vector<std::string> names;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) names.emplace_back(hwy::TargetName(target));
+  return names;
+}
+
 }  // namespace headrace
 
 namespace hwy {

@@ -6,6 +6,8 @@
 #define HEADRACE_CORE_CPU_TARGETS_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace headrace {
 
@@ -23,6 +25,9 @@ CpuFeatures FeaturesOfCpu();
 
 // A mask of HWY_AVX2 and so on (hwy/detect_targets.h). The targets without vectors are always in it.
 int64_t TargetsOf(const CpuFeatures& features);
+
+// Of those that loops are compiled for and this CPU runs, the one that is used first: {"AVX2", "SSE4", …}.
+std::vector<std::string> NamesOfCpuTargets();
 
 }  // namespace headrace
 

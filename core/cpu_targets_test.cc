@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -71,6 +72,13 @@ TEST(CpuTargets, AreChosenByTests) {
   }
   hwy::SetSupportedTargetsForTest(0);
   EXPECT_EQ(DispatchedTarget(), Best(hwy::SupportedTargets() & HWY_TARGETS));
+}
+
+TEST(CpuTargets, AreNamedTheOneInUseFirst) {
+  hwy::SetSupportedTargetsForTest(0);
+  const std::vector<std::string> names = NamesOfCpuTargets();
+  ASSERT_EQ(names.size(), hwy::SupportedAndGeneratedTargets().size());
+  EXPECT_EQ(names.front(), hwy::TargetName(DispatchedTarget()));
 }
 
 TEST(CpuTargets, AreTheSameOnEveryThread) {

@@ -45,6 +45,8 @@ class Browser:
         self._session: str | None = None
         # What the page, or the browser about it, wrote to the console.
         self.console: list[str] = []
+        # The URLs that the page asked for, in this order.
+        self.requests: list[str] = []
         self._events: list[str] = []
         try:
             self._attach()
@@ -70,20 +72,20 @@ class Browser:
         os.close(self._read)
         self._folder.cleanup()
 
-    def open(self, page: pathlib.Path, width: int, dark: bool, height: int = 900) -> None:
-        """Loads the page in a window of this size, in pixels, and waits until it is there."""
+    def open(self, page: pathlib.Path, width: int, dark: bool, height: int = 900, query: str = "") -> None:
+        """Loads the page in a window of this size, in pixels, and waits until it is there. `query`: what its URL ends with."""
         self._send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._send("Emulation.setEmulatedMedia", features=[scheme])
         self._events.clear()
-        self._send("Page.navigate", url=page.resolve().as_uri())
+        self._send("Page.navigate", url=page.resolve().as_uri() + query)
         end = time.monotonic() + TIMEOUT_S
         while "Page.loadEventFired" not in self._events:
             self._note(self._receive(end))
 
     def evaluate(self, script: str) -> Any:
-        """The value of a JavaScript expression."""
-        answer = self._send("Runtime.evaluate", expression=script, returnByValue=True)
+        """The value of a JavaScript expression, or what its promise is fulfilled with."""
+        answer = self._send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -97,7 +99,7 @@ class Browser:
     def _attach(self) -> None:
         target = self._send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
+        for domain in ("Page", "Runtime", "Log", "Network"):
             self._send(f"{domain}.enable")
 
     def _send(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -120,6 +122,8 @@ class Browser:
         self._events.append(method)
         if method in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
             self.console.append(json.dumps(parameters))
+        if method == "Network.requestWillBeSent":
+            self.requests.append(parameters["request"]["url"])
 
     def _receive(self, end: float) -> dict[str, Any]:
         while b"\0" not in self._received:

@@ -675,6 +675,8 @@ def segmentation(data: pathlib.Path) -> hr.Dataset:
         V.PadToMultiple(8, fill=7),
         V.CenterSquare(),
         V.RandomSquare(17, 19),
+        V.ResizeByFactor(1.3),
+        V.RandomSizeCrop(15, 24),
         V.Rotate(90),
         V.VerticalFlip(),
         V.Affine(5, shear=3),

@@ -2,7 +2,7 @@
 
 A page's ```python blocks run one after the other in one namespace and one temporary folder, as one script `train.py`.
 A ```text block shows what the block before it prints; `…` in it matches anything. Words after the language are options:
-```python no-run is not run, ```python torch, pyarrow or datasets only where that library is installed, ```python far only
+```python no-run is not run, ```python with the name of a library only where that is installed (LIBRARIES), ```python far only
 where the engine reads far files, over a small store with the photographs in the bucket `data`; ```text varies is not
 compared. A ```cpp block names its file in its first line.
 """
@@ -18,21 +18,39 @@ import itertools
 import pathlib
 import re
 import shutil
+import tomllib
+import urllib.parse
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
+import headrace as hr
+from headrace import transforms, vision
 from tests.far import stores
 from tests.far.s3_server import ACCESS_KEY, REGION, SECRET_KEY, S3Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# docs/ops.md is generated; its examples are tested with the declarations they come from.
-PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "ops.md") + [ROOT / "README.md"]
+# The reference is generated; its examples are tested with the declarations they come from.
+REFERENCE = [ROOT / "docs/ops.md", *sorted((ROOT / "docs/reference").glob("*.md"))]
+PAGES = sorted(set((ROOT / "docs").rglob("*.md")) - set(REFERENCE)) + [ROOT / "README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+SECTIONS = ["Tutorial", "How to", "Reference", "Explanation", "Moving here", "Project"]
 SCRIPT = "train.py"
 # Words of blocks that are run only where the library of that name is installed.
-LIBRARIES = ("datasets", "pyarrow", "torch")
+LIBRARIES = (
+    "accelerate",
+    "albumentations",
+    "datasets",
+    "grain",
+    "lightning",
+    "pyarrow",
+    "ray",
+    "tensorboard",
+    "torch",
+    "transformers",
+    "webdataset",
+)
 FAR = "far"
 
 
@@ -66,6 +84,10 @@ def blocks_of(markdown: str) -> list[Block]:
             opened = None
     assert opened is None, f"the block that begins in line {opened and opened.line} has no end"
     return blocks
+
+
+def is_run(block: Block) -> bool:
+    return block.language == "python" and "no-run" not in block.words
 
 
 def run_block(block: Block, namespace: dict[str, object]) -> str:
@@ -152,7 +174,7 @@ def run_page(page: pathlib.Path, namespace: dict[str, object]) -> None:
             left_out = not absent().isdisjoint(block.words)
         if left_out:
             continue
-        if block.language == "python" and "no-run" not in block.words:
+        if is_run(block):
             try:
                 printed = run_block(block, namespace)
             except Exception as error:
@@ -189,7 +211,7 @@ def test_quoted_code_stands_in_its_file(page: pathlib.Path) -> None:
 
 
 # Whatever a reader of the repository may open: links and anchors are checked here, examples only in PAGES.
-LINKED = PAGES + [ROOT / "docs/ops.md"] + sorted(ROOT.glob("C*.md")) + [ROOT / "benchmarks/README.md"]
+LINKED = PAGES + sorted(ROOT.glob("C*.md")) + [ROOT / "benchmarks/README.md"]
 LINKED_NAMES = [str(page.relative_to(ROOT)) for page in LINKED]
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(#[^)]*)?\)")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|cc|py|proto|md|txt|bzl))`")
@@ -199,9 +221,10 @@ def prose_of(markdown: str) -> str:
     return re.sub(r"^```.*?^```$", "", markdown, flags=re.DOTALL | re.MULTILINE)
 
 
+@functools.cache
 def anchors_of(markdown: str) -> set[str]:
-    """The anchors of its headings, as GitHub makes them."""
-    anchors: set[str] = set()
+    """The anchors of its headings, as GitHub makes them, and those that it names."""
+    anchors = set(re.findall(r'<a id="([^"]+)"></a>', markdown))
     for heading in re.findall(r"^#+ (.+)$", prose_of(markdown), re.MULTILINE):
         shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
         base = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
@@ -223,10 +246,29 @@ def test_links_and_anchors_lead_somewhere(page: pathlib.Path) -> None:
     assert [path + anchor for path, anchor in links if leads_nowhere(page, path, anchor)] == []
 
 
+def test_links_and_anchors_of_the_reference_lead_somewhere() -> None:
+    dead = {}
+    for page in REFERENCE:
+        links = set(LINK.findall(prose_of(page.read_text())))
+        dead[page.name] = [path + anchor for path, anchor in links if leads_nowhere(page, path, anchor)]
+    assert {name: links for name, links in dead.items() if links} == {}
+
+
+URL = re.compile(r"\]\((https?:[^)\s]*)\)")
+
+
+@pytest.mark.parametrize("page", LINKED, ids=LINKED_NAMES)
+def test_links_to_elsewhere_are_urls_of_hosts(page: pathlib.Path) -> None:
+    urls = [urllib.parse.urlsplit(url) for url in URL.findall(prose_of(page.read_text()))]
+    assert [url.geturl() for url in urls if "." not in (url.hostname or "")] == []
+
+
 def test_a_dead_anchor_is_seen(tmp_path: pathlib.Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# Python's side\n\n## `a` of [b](c.md)\n\n## Twice\n\n## Twice\n\n```sh\n# no heading\n```\n")
-    assert anchors_of(page.read_text()) == {"pythons-side", "a-of-b", "twice", "twice-1"}
+    page.write_text(
+        '# Python\'s side\n\n<a id="named"></a>\n\n## `a` of [b](c.md)\n\n## Twice\n\n## Twice\n\n```sh\n# no heading\n```\n'
+    )
+    assert anchors_of(page.read_text()) == {"named", "pythons-side", "a-of-b", "twice", "twice-1"}
     assert not leads_nowhere(page, "", "#twice-1")
     assert leads_nowhere(page, "", "#no-heading")
     assert leads_nowhere(page, "other.md", "")
@@ -237,9 +279,63 @@ def test_paths_lead_somewhere(page: pathlib.Path) -> None:
     assert [path for path in PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
 
 
+NAME = re.compile(r"`[^`\n]*?\b((?:hr\.datasets|hr|V|T)\.[A-Za-z_]\w*)")
+# What stands for any name.
+ANY_NAME = {"hr.name", "hr.Name"}
+
+
+def is_there(name: str) -> bool:
+    module, *rest = name.split(".")
+    found: object = {"hr": hr, "V": vision, "T": transforms}[module]
+    for each in rest:
+        found = getattr(found, each, None)
+    return found is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_names_in_prose_are_those_of_the_package(page: pathlib.Path) -> None:
+    names = set(NAME.findall(prose_of(page.read_text()))) - ANY_NAME
+    assert sorted(name for name in names if not is_there(name)) == []
+
+
+def test_every_page_is_in_one_section_of_the_navigation() -> None:
+    sections = tomllib.loads((ROOT / "docs/pages.toml").read_text())["sections"]
+    assert [section["title"] for section in sections] == SECTIONS
+    listed = [path for section in sections for path, _ in section["pages"]]
+    assert [path for path in set(listed) if listed.count(path) > 1] == []
+    # The index of a folder of pages on GitHub is none of the site's.
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES + REFERENCE[:1] if page.parent != ROOT}
+    missing = sorted(pages - {*listed, "README.md"})
+    assert not missing, f"in no section of docs/pages.toml: {', '.join(missing)}"
+    gone = sorted(set(listed) - pages)
+    assert not gone, f"docs/pages.toml lists what docs/ does not have: {', '.join(gone)}"
+
+
+def test_a_page_that_says_how_to_is_run() -> None:
+    sections = tomllib.loads((ROOT / "docs/pages.toml").read_text())["sections"]
+    pages = [ROOT / "docs" / path for section in sections[:2] for path, _ in section["pages"]]
+    assert set(pages) <= set(PAGES)
+    ran = {page for page in pages for block in blocks_of(page.read_text()) if is_run(block)}
+    assert [page.name for page in pages if page not in ran] == []
+
+
+def test_the_version_to_cite_is_the_version() -> None:
+    for file, form in (
+        ("CITATION.cff", "version: {}\n"),
+        ("docs/citation.md", "version = {{{}}}"),
+        ("docs/stability.md", "=={}`"),
+    ):
+        assert form.format(hr.__version__) in (ROOT / file).read_text(), file
+
+
+def test_titles_of_the_navigation_are_short_and_differ() -> None:
+    sections = tomllib.loads((ROOT / "docs/pages.toml").read_text())["sections"]
+    titles = [title for section in sections for _, title in section["pages"]]
+    assert [title for title in titles if len(title) > 40 or titles.count(title) > 1] == []
+
+
 def test_every_page_of_semantics_is_in_its_contents() -> None:
     folder = ROOT / "docs/semantics"
     contents = (folder / "README.md").read_text()
-    assert "(docs/semantics/README.md)" in (ROOT / "README.md").read_text()
     names = sorted(page.name for page in folder.glob("*.md") if page.name != "README.md")
     assert names == sorted(re.findall(r"^\| \[[^\]]+\]\(([\w-]+\.md)\)", contents, re.MULTILINE))

@@ -14,6 +14,7 @@ from headrace import _engine
 from headrace import transforms as T
 from headrace._graph.declared import prefixes
 from headrace._kernels.kernel import Kernel
+from headrace._operators import class_text
 from tests import pipelines
 from tests.conftest import ROOT
 from tests.pipelines import EPOCH, PIPELINES, SEED, arrow_table, with_kernels
@@ -72,12 +73,11 @@ def test_every_operator_has_its_place_in_the_reference(name):
     if operator["python_module"] == "internal":
         return
     prefix = prefixes()[operator["python_module"]]
-    pages = (ROOT / "docs/ops.md").read_text()
-    _, found, rest = pages.partition(f"### {prefix}{operator['python_name'] or name}\n")
-    assert found
-    section = rest.partition("\n### ")[0]
-    assert operator["summary"] in section
-    assert operator["example"] in section
+    shown = f"{prefix}{operator['python_name'] or name}"
+    page = (ROOT / f"docs/reference/{shown}.md").read_text()
+    assert page.startswith(f"# {shown}\n") and operator["example"] in page
+    assert all(f"| `{argument.name}` |" in page for argument in class_text.arguments(operator))
+    assert f"[`{shown}`](reference/{shown}.md)" in (ROOT / "docs/ops.md").read_text()
 
 
 @pytest.mark.parametrize("name", [name for name, each in OPERATORS.items() if each["role"] != "kernel"])

@@ -64,7 +64,8 @@ struct CachePoint {
 
 // Where an operator keeps the rows that come to it.
 struct RowStorage {
-  std::string folder;  // for later runs, too; empty: in memory alone
+  std::string folder;   // for later runs, too; empty: in memory alone
+  std::string version;  // of the user's code that makes them; empty: not known
 
   friend bool operator==(const RowStorage&, const RowStorage&) = default;
 };

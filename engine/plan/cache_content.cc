@@ -109,6 +109,8 @@ std::string ContentOf(const PlanNode& cache, const ir::proto::Graph& graph, uint
   AppendSources(input, content);
   // The plan was refused where they cannot be told.
   content += ValuesInFirstEpoch(input).value_or("");
+  const std::string& version = cache.properties.keeps->version;
+  if (!version.empty()) Append(content, " version ", version.size(), " ", version);
   if (cache.row) return content;
   // Rows kept by number are those of one rank.
   Append(content, " rank ", shard.rank, " of ", shard.world, " even ", static_cast<int>(shard.even));

@@ -28,10 +28,10 @@ absl::StatusOr<PlannedCache> PlanOwnCache(const PlanNode& node, const PlanOption
   const PlanNode& input = *node.inputs[0];
   // A cache in order keeps the order, too.
   const bool of_user = CallsPython(input) || (!node.row && AsksForOrder(input));
-  if (!node.properties.keeps->folder.empty() && of_user) {
+  if (!node.properties.keeps->folder.empty() && node.properties.keeps->version.empty() && of_user) {
     return ErrorAt(node, UnsupportedError("what a Python function gives cannot be kept between runs, as nothing tells "
-                                          "when the function changes; leave out directory=, or put the cache below "
-                                          "the function"));
+                                          "when the function changes; give version=, a text that you change with it, "
+                                          "or leave out directory=, or put the cache below the function"));
   }
   if (!node.properties.keeps->folder.empty() && ReadsFilesOfRows(input)) {
     return ErrorAt(node, UnsupportedError("the files that rows name cannot be kept between runs, as nothing tells when "

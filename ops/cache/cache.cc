@@ -202,6 +202,10 @@ std::string FolderOf(const ir::Attributes& attributes) {
   return attributes.IsNone("directory") ? std::string() : attributes.Path("directory");
 }
 
+std::string VersionOf(const ir::Attributes& attributes) {
+  return attributes.IsNone("version") ? std::string() : attributes.String("version");
+}
+
 std::shared_ptr<RowCache> MakeCache(const OpArguments& arguments, bool by_key) {
   const ir::Attributes& attributes = arguments.attributes;
   RowCache::Limits limits;
@@ -214,10 +218,15 @@ std::shared_ptr<RowCache> MakeCache(const OpArguments& arguments, bool by_key) {
 absl::StatusOr<ir::Schema> Infer(const ir::Attributes& attributes, absl::Span<const ir::Schema> inputs) {
   if (attributes.IsNone("directory")) {
     if (!attributes.IsNone("disk")) return GraphError("disk is a budget for files, but there is no directory for them");
+    if (!attributes.IsNone("version"))
+      return GraphError("version tells files apart, but there is no directory for them");
   } else if (attributes.String("directory").empty()) {
     return GraphError("directory is empty; name a folder, or leave it out");
   } else {
     HEADRACE_RETURN_IF_ERROR(CheckNoNul("directory", attributes.Path("directory")));
+  }
+  if (!attributes.IsNone("version") && attributes.String("version").empty()) {
+    return GraphError("version is empty; name the version of the functions below, or leave it out");
   }
   return inputs[0];
 }
@@ -246,8 +255,8 @@ const OpRegistration cache_registration(
               .tuning = true},
              {.name = "directory",
               .type = ir::AttributeType::kString,
-              .doc = "A folder for rows that later runs find again, and for rows that do not fit into memory; not over "
-                     "Python functions.",
+              .doc = "A folder for rows that later runs find again, and for rows that do not fit into memory; over "
+                     "Python functions with a version alone.",
               .default_value = "None",
               .nullable = true,
               .tuning = true,
@@ -262,12 +271,19 @@ const OpRegistration cache_registration(
               .type = ir::AttributeType::kBool,
               .doc = "Let the input run its own epochs, so that shuffle=True of a source draws a new order in each; "
                      "only if rows are kept by key and no step below draws.",
-              .default_value = "False"}},
+              .default_value = "False"},
+             {.name = "version",
+              .type = ir::AttributeType::kString,
+              .doc = "Of the Python functions and objects below, for files in the directory: change the text whenever "
+                     "they would give other rows, as nothing else tells.",
+              .default_value = "None",
+              .nullable = true,
+              .tuning = true}},
         .traits = {.one_to_one = true, .light = true, .single_row_messages = true},
         .python_module = "dataset",
         .python =
             {.parameters = "memory: int | str | None = None, directory: str | PathLike[str] | None = None, *, disk: "
-                           "int | str | None = None, transparent: bool = False",
+                           "int | str | None = None, transparent: bool = False, version: str | None = None",
              .docs =
                  {{"memory",
                    "The most memory: bytes, or a text such as \"1GiB\"; at most three quarters of iterate(memory=) are "
@@ -276,7 +292,8 @@ const OpRegistration cache_registration(
                   {"disk",
                    "The most bytes of the files: a number, or a text such as \"100GB\"; None: half of the free "
                    "space there."},
-                  {"transparent"}}},
+                  {"transparent"},
+                  {"version"}}},
         .example = "ds.cache(\"1GiB\")",
         .infer = Infer,
         .reads = ir::PassesColumns(),
@@ -300,7 +317,7 @@ const OpRegistration cache_registration(
      },
      .properties =
          [](const OpArguments& arguments, OperatorProperties& properties) {
-           properties.keeps = RowStorage{FolderOf(arguments.attributes)};
+           properties.keeps = RowStorage{FolderOf(arguments.attributes), VersionOf(arguments.attributes)};
            // Below a cache that is not transparent every epoch has the rows of epoch 0.
            if (!arguments.attributes.Bool("transparent")) properties.input_cycle = 1;
          }});

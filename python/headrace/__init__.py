@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+from types import FunctionType as _FunctionType
 from typing import TYPE_CHECKING
 
 # First: where it is not there, other modules may not be read either, as they use what a later Python has.
@@ -24,6 +25,7 @@ except ImportError as _error:
 
 from headrace import functions, samplers, sources, transforms, vision
 from headrace._arguments.import_folder import IMPORT_FOLDER as _IMPORT_FOLDER
+from headrace._arguments.other_libraries import advised as _advised
 from headrace._arguments.storage import storage
 from headrace._datasets.adapters.parts import Subset
 from headrace._datasets.base import ColumnType
@@ -132,6 +134,10 @@ for _name in __all__:
     if _name not in _LATE and getattr(globals()[_name], "__module__", "").startswith("headrace._"):
         globals()[_name].__module__ = "headrace"
 
+for _name in __all__:
+    if _name not in _LATE and isinstance(globals()[_name], _FunctionType):
+        globals()[_name] = _advised(globals()[_name], _name)
+
 # PyPI's nvJPEG is in one of them.
 _engine.set_package_folders(
     [os.fsencode(os.path.join(_IMPORT_FOLDER, folder)) for folder in sys.path if isinstance(folder, str) and folder]
@@ -164,6 +170,8 @@ else:  # Where no unknown name would be an error to a type checker.
         if name in _LATE:
             found = getattr(importlib.import_module(f"headrace.{_LATE[name]}"), name)
             found.__module__ = "headrace"
+            if isinstance(found, _FunctionType):
+                found = _advised(found, name)
             globals()[name] = found
             return found
         return late_names.attribute_of("sources", name)

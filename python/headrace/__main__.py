@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import headrace
 from headrace import _engine
 from headrace._arguments.printed import say, say_text
-from headrace._commands import bench, model_command, show_command, version_command
+from headrace._commands import bench, doctor_command, model_command, show_command, version_command
 from headrace._formats import convert_command
 from headrace._graph.declared import modules, prefixes
 from headrace._operators import class_text
@@ -101,7 +101,7 @@ def _is_plugin_source(op: dict[str, Any]) -> bool:
 
 
 def _print_reference(op: dict[str, Any], name: str) -> None:
-    """What docs/ops.md has."""
+    """What the page of docs/reference has."""
     prefix = name.rpartition(".")[0]
     called = f"{prefix}.{class_text.call(op)}" if prefix else class_text.call(op)
     say_text(f"{name} (version {op['version']})\n\n{called}\n\n{op['summary']}")
@@ -147,6 +147,10 @@ def version(options: argparse.Namespace) -> int:
     return 0
 
 
+def doctor(options: argparse.Namespace) -> int:
+    return doctor_command.run(options, headrace.__version__)
+
+
 class _Parser(argparse.ArgumentParser):
     """One whose messages are printable: a name of a file may be among the arguments by a pattern of the shell."""
 
@@ -183,6 +187,9 @@ def _parser() -> argparse.ArgumentParser:
     check_plugin.add_arguments(commands.add_parser("check-plugin", help=check_plugin.HELP))
     for name, module in _RECORD_COMMANDS.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP))
+    command = commands.add_parser("doctor", help=doctor_command.HELP)
+    doctor_command.add_arguments(command)
+    command.set_defaults(run=doctor)
     command = commands.add_parser("version", help=version_command.HELP)
     version_command.add_arguments(command)
     command.set_defaults(run=version)

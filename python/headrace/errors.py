@@ -1,8 +1,11 @@
 """Exceptions, and the warning. Every error of Headrace is an `Error`, with one class per kind, raised by the engine or by this package."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "ClosedError",
@@ -57,7 +60,7 @@ class Error(Exception):
         super().__init__(*(["\n".join(_engine.printable(str(line)) for line in lines)] if lines else []))
 
     @classmethod
-    def _remade(cls, args: tuple[Any, ...], state: dict[str, Any]) -> Self:
+    def _remade(cls, args: tuple[Any, ...], state: dict[str, Any]) -> "Self":
         """One whose message is there already."""
         error: Any = without_init(cls, args)
         error.__dict__.update(state)

@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Iterator as TypingIterator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace._arguments import other_libraries
 from headrace._arguments.doubts import warn_once
@@ -24,6 +24,9 @@ from headrace._runs.loop_target import refuse_names
 from headrace._runs.ragged import counts_rows
 from headrace._runs.run_options import RunParameters
 from headrace.errors import Error, GraphError, StateError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Loader"]
 
@@ -50,6 +53,18 @@ def _batch_of(place: Any) -> Any:
     if not isinstance(place, _Place):
         raise GraphError("Loader: collate_fn takes what batch_sampler gives; loop over the loader itself")
     return place.batch()
+
+
+def _instead(dataset: Any, batch_size: Any, options: Mapping[str, Any]) -> str:
+    """What to write where a DataLoader's arguments are given."""
+    if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
+        return "give a headrace.Dataset, as a source such as headrace.ImageFolder makes"
+    of_source = ['columns=["image", "label"]'] + (["shuffle=True"] if options.get("shuffle") is True else [])
+    workers = options.get("num_workers")
+    if type(workers) is int and workers > 0:
+        of_source.append(f"processes={workers}")
+    of_loader = "" if batch_size is None else f", batch_size={shown(batch_size)}"
+    return f"write Loader(headrace.from_dataset(dataset, {', '.join(of_source)}){of_loader})"
 
 
 class Loader:
@@ -92,10 +107,7 @@ class Loader:
             options: Those of `Dataset.iterate`, except epoch and state. `as_` is "torch" unless given.
         """
         if not isinstance(dataset, Dataset):
-            raise GraphError(
-                f"Loader: the dataset is {shown(dataset)}; give a headrace.Dataset, as headrace.from_dataset makes of "
-                "one of torch's"
-            )
+            raise GraphError(f"Loader: the dataset is {shown(dataset)}; {_instead(dataset, batch_size, options)}")
         for name in options.keys() - RunParameters.__annotations__.keys():
             if name in _NOT_TAKEN:
                 raise TypeError(f"Loader() has no parameter {name}; {_NOT_TAKEN[name]}")
@@ -327,7 +339,7 @@ class _Loop:
         # The call that named another position after the first batch.
         self.passed_by: str | None = None
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         return self
 
     def __next__(self) -> Any:

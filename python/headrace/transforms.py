@@ -21,6 +21,7 @@ __all__ = [
     "Duplicate",
     "Fill",
     "JoinDetections",
+    "Lookup",
     "Mask",
     "OneHot",
     "PadEnd",
@@ -28,6 +29,7 @@ __all__ = [
     "Slice",
     "SplitDetections",
     "Stack",
+    "Standardize",
     "TypeCast",
 ]
 
@@ -143,6 +145,36 @@ class JoinDetections(Kernel):
 
     def __init__(self) -> None:
         super().__init__({})
+
+
+class Lookup(Kernel):
+    """Turns texts into numbers by a table.
+
+    Takes strings or bytes of any shape and gives numbers of `dtype` of that shape: for each text the
+    number at its place in `numbers`, or its place in `texts`. A dict becomes both:
+    T.Lookup(list(table), list(table.values())). Texts are compared byte for byte. `classes=` of a
+    source numbers labels while they are read, and keeps their names.
+
+    Errors: numbers; of the row, a text that is not in the table, without a `default`.
+
+    Args:
+        texts: The texts of the table, each once.
+        numbers: Their numbers; None: 0, 1, 2 and so on.
+        default: The number of every other text; None: such a text is an error.
+        dtype: The type of the result.
+
+    Example:
+        T.Lookup(["male", "female"], default=-1)
+    """
+
+    def __init__(
+        self,
+        texts: str | Sequence[str],
+        numbers: float | Sequence[float | Parameter] | None | Parameter = None,
+        default: float | None | Parameter = None,
+        dtype: DType = "int32",
+    ) -> None:
+        super().__init__({"texts": texts, "numbers": numbers, "default": default, "dtype": dtype})
 
 
 class Mask(Kernel):
@@ -326,6 +358,33 @@ class Stack(Kernel):
 
     def __init__(self, axis: int | Parameter = 0) -> None:
         super().__init__({"axis": axis})
+
+
+class Standardize(Kernel):
+    """Subtracts means and divides by standard deviations.
+
+    Takes numbers of any type and gives float32 of the same shape: (x - mean) / std, computed in
+    float64, with one mean and one std for all elements, or one for each element of the last axis. A std
+    of 0, of a column that never changes, divides by 1: scikit-learn's StandardScaler.
+    `ds.statistics("x")` gives both, computed over the rows that a model is trained on. V.Normalize does
+    the same to the channels of pictures, in float32.
+
+    Errors: bytes or strings, and a last axis of another length.
+
+    Args:
+        mean: What is subtracted.
+        std: What is divided by (at least 0).
+
+    Example:
+        T.Standardize(mean=(29.7, 32.2), std=(14.5, 49.7))
+    """
+
+    def __init__(
+        self,
+        mean: float | Sequence[float | Parameter] | Parameter,
+        std: float | Sequence[float | Parameter] | Parameter,
+    ) -> None:
+        super().__init__({"mean": mean, "std": std})
 
 
 class TypeCast(Kernel):

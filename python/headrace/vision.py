@@ -98,12 +98,14 @@ __all__ = [
     "RandomSelectSubpolicy",
     "RandomSharpness",
     "RandomShortestSize",
+    "RandomSizeCrop",
     "RandomSolarize",
     "RandomSquare",
     "RandomVerticalFlip",
     "RandomZoomOut",
     "Rescale",
     "Resize",
+    "ResizeByFactor",
     "ResizeKeepRatio",
     "ResizeToEdges",
     "ResizeToMultiple",
@@ -116,6 +118,7 @@ __all__ = [
     "Solarize",
     "SubtractImage",
     "TenCrop",
+    "TimmRandAugment",
     "ToFloat",
     "TrivialAugmentWide",
     "UniformAugment",
@@ -2965,6 +2968,34 @@ class RandomShortestSize(Kernel):
         )
 
 
+class RandomSizeCrop(Kernel):
+    """Cuts a rectangle of random height and width out of an image.
+
+    Takes numbers of any type, of shape (H, W, C) or (H, W), and gives the same type. Width and height
+    are drawn one by one from min_size, …, max_size, or up to the image's own side where that is
+    shorter, all equally likely, and so is the place: DETR's RandomSizeCrop. Sanitize boxes afterwards:
+    those outside the crop are empty. A clip, (T, H, W, C), is taken frame by frame, with the draws of
+    one image.
+
+    Errors: an image that is narrower or lower than `min_size`, another rank, bytes or strings.
+
+    Args:
+        min_size: The least side, in pixels (at least 1, at most 65,535).
+        max_size: The greatest side, in pixels (at least 1, at most 65,535).
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.RandomSizeCrop(384, 600)
+    """
+
+    def __init__(
+        self, min_size: int | Parameter, max_size: int | Parameter, *, seed: int | None = None, name: str | None = None
+    ) -> None:
+        super().__init__({"min_size": min_size, "max_size": max_size, "seed": seed, "name": name})
+
+
 class RandomSolarize(Kernel):
     """Solarize in some rows, chosen at random.
 
@@ -3158,6 +3189,38 @@ class Resize(Kernel):
         max_size: int | None | Parameter = None,
     ) -> None:
         super().__init__({"size": size, "interpolation": interpolation, "antialias": antialias, "max_size": max_size})
+
+
+class ResizeByFactor(Kernel):
+    """Resizes an image by a factor of its own size.
+
+    Takes uint8, uint16 or float32 of shape (H, W, C) or (H, W) and gives the same dtype with another
+    height and width; values stay in the units of the input. Each side is multiplied by its factor in
+    float64, and the fraction cut off, as int(factor * side) of Python does; it is at least 1. Pixels
+    are those of Resize. A clip, (T, H, W, C), is taken frame by frame.
+
+    Errors: another dtype or rank, an image without pixels; of the row, a side that would exceed 65,535.
+
+    Args:
+        factor: (of the height, of the width), or one number for both; 0.5 halves the sides (above
+            0, at most 65,535).
+        interpolation: How new pixels are computed from old ones; area is the mean over the pixel's
+            area; lanczos is a windowed sinc, of 3 pixels on either side with antialias, of 4
+            without, which may ring at edges.
+        antialias: True: Pillow's filters, bit for bit, which widen as the image shrinks; False:
+            OpenCV's cv::resize, faster.
+
+    Example:
+        V.ResizeByFactor(0.5)
+    """
+
+    def __init__(
+        self,
+        factor: float | Sequence[float | Parameter] | Parameter,
+        interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+        antialias: bool = True,
+    ) -> None:
+        super().__init__({"factor": factor, "interpolation": interpolation, "antialias": antialias})
 
 
 class ResizeKeepRatio(Kernel):
@@ -3529,6 +3592,50 @@ class TenCrop(Kernel):
 
     def __init__(self, size: int | Sequence[int | Parameter] | Parameter, vertical_flip: bool = False) -> None:
         super().__init__({"size": size, "vertical_flip": vertical_flip})
+
+
+class TimmRandAugment(Kernel):
+    """Applies operations chosen at random, as a text of timm's says.
+
+    Takes uint8, or float32 of 0 … 1, of shape (H, W, 3), in the order red, green, blue, or (H, W, 1) or
+    (H, W), and gives the same type and shape. `config` is the text that timm's scripts take as --aa:
+    "rand", then parts in any order. n: how many operations are drawn (2), of autocontrast, equalize,
+    invert, rotate, posterize, solarize, solarize-add, colour, contrast, brightness, sharpness, shears
+    and translations, all equally likely; p: the probability of each to be applied (0.5); m: the
+    magnitude (10), mstd: the standard deviation of a normal distribution around it (0), above 100 a
+    uniform one from 0 to m; mmax: where magnitudes end (10); inc1: operations grow stronger with the
+    magnitude, without it some grow weaker; tweights: operations are drawn by timm's weights, each at
+    most once. timm's RandAugment of Pillow images. Its create_transform fills with the mean: fill=(124,
+    116, 104) for ImageNet's. On floats, each operation is as its kernel is, thresholds are divided by
+    255, and what interpolation makes beyond 0 … 1 is cut off. A clip, (T, H, W, C), is taken frame by
+    frame, with the draws of one image.
+
+    Errors: another dtype, rank or number of channels; floats that are not 0 … 1.
+
+    Args:
+        config: The parts, as in "rand-m9-mstd0.5-inc1".
+        interpolation: How a value between pixels is made; nearest takes numbers of any type.
+            random: bilinear or bicubic, drawn for each operation.
+        fill: What pixels from beyond the image hold: one number, or one per channel, in the units
+            of the input.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.TimmRandAugment("rand-m9-mstd0.5-inc1", fill=(124, 116, 104))
+    """
+
+    def __init__(
+        self,
+        config: str,
+        interpolation: Literal["nearest", "bilinear", "bicubic", "random"] = "random",
+        fill: float | Sequence[float | Parameter] | Parameter = 128,
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__({"config": config, "interpolation": interpolation, "fill": fill, "seed": seed, "name": name})
 
 
 class ToFloat(Kernel):

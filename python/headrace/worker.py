@@ -1,5 +1,7 @@
-"""The main module of a worker process: calls one function, or asks one object for rows, until its parent is done."""
+"""The main module of a worker process: calls functions, or asks an object for rows, and then those of further runs, until
+its parent is gone."""
 
+import gc
 import importlib.util
 import os
 import random
@@ -37,22 +39,32 @@ def main(parent: int, number: int, plugins: list[str]) -> None:
     except BaseException as error:
         _engine.serve_failure(error, "a worker process, which loaded the plugins of the process that started it,")
         return
+    code: int | None = CODE
+    while code is not None:
+        code = serve(code, number)
+        # What the code held, such as the memory of its large arrays, goes before the next one comes.
+        gc.collect()
+
+
+def serve(code: int, number: int) -> int | None:
+    """Runs the code in the memory of a descriptor, and returns that of the code to run next; None: it failed."""
+    global latest_seed
+    latest_seed = None
     try:
-        kind, targets, init = unpacked(CODE)
+        kind, targets, init = unpacked(code)
     except BaseException as error:
         _engine.serve_failure(error, "a worker process, which unpickled what it is to call,")
-        return
+        return None
     try:
         if init is not None:
             init(number)
     except BaseException as error:
         _engine.serve_failure(error, "worker_init")
-        return
+        return None
     served = [(target, details, seeding(salt)) for target, details, salt in targets]
     if kind == "function":
-        _engine.serve_functions(served)
-    else:
-        _engine.serve_rows(*served[0])
+        return _engine.serve_functions(served)
+    return _engine.serve_rows(*served[0])
 
 
 def seeding(salt: int | None) -> Callable[[int], None] | None:

@@ -273,6 +273,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "on_error": (numbers().on_error, {"policy": "skip", "max_errors": 3, "log": "bad.jsonl"}),
     "classes_of": (hr.Numpy({"label": ["a", "b"]}, classes="label").classes_of, {"column": "label"}),
     "zip": (numbers().zip, {"others": hr.Range(3).rename({"value": "other"})}),
+    "statistics": (numbers().statistics, {"column": "value"}),
     "explain": (numbers().explain, {}),
     "iterate": (numbers().iterate, {}),
     "options": (numbers().options, {}),

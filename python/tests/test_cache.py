@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from conftest import values
 
 import headrace as hr
 from headrace import _engine
@@ -137,6 +138,32 @@ def test_memory_stays_within_the_budget():
 def test_sizes_are_checked_at_once(given, message):
     with pytest.raises(hr.GraphError, match=re.escape(message)):
         hr.Range(3).cache(**given)
+
+
+def test_a_version_keeps_what_functions_give(tmp_path: pathlib.Path):
+    calls = []
+
+    def slow(value):
+        calls.append(int(value))
+        return value + 1
+
+    def kept(**given):
+        return values(hr.Range(6).map(slow, "value").cache(directory=tmp_path, **given))
+
+    assert kept(version="1") == kept(version="1") == [1, 2, 3, 4, 5, 6] and sorted(calls) == list(range(6))
+    assert kept(version="2") == [1, 2, 3, 4, 5, 6] and len(calls) == 12
+    tokens = hr.Generator(lambda: iter([{"a": 1}, {"a": 2}]), ["a"]).cache(directory=tmp_path / "stream", version="x")
+    assert values(tokens, "a") == [1, 2]
+    # It tells contents apart, and no rows.
+    assert hr.Range(3).cache(directory=tmp_path, version="1")._graph().hash == hr.Range(3).cache()._graph().hash
+    with pytest.raises(hr.UnsupportedError, match=r"give version=, a text that you change with it"):
+        kept()
+    with pytest.raises(hr.GraphError, match="version tells files apart, but there is no directory"):
+        list(hr.Range(3).cache(version="1"))
+    with pytest.raises(hr.GraphError, match="version is empty"):
+        list(hr.Range(3).cache(directory=tmp_path, version=""))
+    with pytest.raises(hr.GraphError, match="cache: version is 2"):
+        hr.Range(3).cache(directory=tmp_path, version=2)
 
 
 def test_files_need_a_directory_and_no_function_below():

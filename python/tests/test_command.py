@@ -84,7 +84,7 @@ def test_ops_shows_one(capsys, name):
     ],
 )
 def test_ops_shows_the_arguments_of_the_method(capsys, name, called, arguments):
-    """As docs/ops.md does, and nothing else that only graphs have."""
+    """As docs/reference does, and nothing else that only graphs have."""
     assert main(["ops", name]) == 0
     shown = capsys.readouterr().out
     assert called in shown and not any(hidden in shown for hidden in ("mark_padding", "ragged_columns"))

@@ -39,6 +39,7 @@ COLOURS = [
     V.AutoAugment(),
     V.RandAugment(),
     V.TrivialAugmentWide(),
+    V.TimmRandAugment("rand-m9-p1-mstd0.5-inc1", fill=0.5),
     V.AugMix(),
     V.UniformAugment([V.Equalize(), V.Invert(), V.RandomRotation(30)]),
 ]

@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT, values
 
 import headrace as hr
+import reference_pages
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
@@ -53,7 +54,6 @@ def test_every_operator_is_in_python_with_its_documentation(op):
         own = op["name"] in ("Range", "filter", "take_while")
         if attribute["name"] in parameters and attribute["default"] is not None and not own:
             assert parameters[attribute["name"]].default is not inspect.Parameter.empty
-    assert f"### {'' if op['python_module'] else 'hr.'}{op['name']}" in page() or f".{op['name']}\n" in page()
 
 
 def test_arguments_that_are_no_attributes_have_an_adapter():
@@ -79,10 +79,6 @@ def test_every_operator_has_a_test(name):
     compared = ("kernels/testing/moves.cc", "kernels/vision/targets/crop_among_boxes_test.cc")
     tests = cpp_tests() if name == of_pixels else "".join((ROOT / each).read_text() for each in compared)
     assert f'"{of_pixels}"' in tests
-
-
-def page() -> str:
-    return (ROOT / "docs/ops.md").read_text()
 
 
 @pytest.mark.parametrize("op", OPERATORS, ids=NAMES)
@@ -155,6 +151,47 @@ def test_a_kernel_of_several_outputs_says_how_many():
 
     assert "_unary = False" in classes(2) and "_outputs = 2" in classes(2)
     assert "_unary" not in classes(1) and "_outputs" not in classes(1)
+
+
+def test_a_page_shows_what_a_docstring_says():
+    doc = (
+        "Gives *rows* of `a_b`, as __len__ says. More.\n\n    hr.thing(1)\n\nAs docs/arrow.md says, `hr.Range`.\n\n"
+        "Args:\n    size: A number | two,\n        at least 1.\n    options: Others.\n\nExample:\n    hr.thing(2)\n"
+    )
+    name = {"name": "hr.thing", "kind": "function", "call": "hr.thing(size, **options)", "doc": doc, "members": []}
+    others = [reference_pages.Page("hr.Range", "Gives numbers.", ""), reference_pages.Page("hr.Thing", "A class.", "")]
+    pages = [reference_pages.described(name, "Functions"), *others]
+    files = reference_pages.files_of([reference_pages.Section("Functions", "", pages)], "")
+    assert list(files) == ["docs/ops.md", "docs/reference/hr.thing.md", "docs/reference/hr.Range.md"]
+    page = files["docs/reference/hr.thing.md"]
+    for shown in (
+        "# hr.thing\n",
+        "```python\nhr.thing(size, **options)\n```",
+        "Gives \\*rows\\* of `a_b`, as \\_\\_len\\_\\_ says.",
+        "```python\nhr.thing(1)\n```",
+        "As [arrow](../arrow.md) says, [`hr.Range`](hr.Range.md).",
+        "| `size` | A number \\| two, at least 1. |\n| `options` | Others. |",
+        "## Example\n\n```python\nhr.thing(2)\n```",
+        "## hr.Thing\n",
+    ):
+        assert shown in page
+    index = files["docs/ops.md"]
+    assert '<a id="hrthing"></a>[`hr.thing`](reference/hr.thing.md) | Gives \\*rows\\* of `a_b`' in index
+    assert "[`hr.Thing`](reference/hr.thing.md) | A class. |" in index
+
+
+def test_wide_calls_have_a_line_for_each_argument():
+    assert reference_pages.wrapped_call("f(a, b=(1, 2))") == "f(a, b=(1, 2))"
+    wide = reference_pages.wrapped_call("""f(a, b=(1, 2), quote='",', *, c={"x": [1, 2]})""", width=20)
+    assert wide.splitlines() == [
+        "f(",
+        "    a,",
+        "    b=(1, 2),",
+        "    quote='\",',",
+        "    *,",
+        '    c={"x": [1, 2]},',
+        ")",
+    ]
 
 
 def test_names_that_are_not_there_fail_in_mypy(tmp_path):

@@ -16,6 +16,7 @@ import pytest
 from conftest import eventually, pipeline_threads, run_python, values
 
 import headrace as hr
+from headrace import _engine
 from headrace._arguments.doubts import _said
 from headrace._runs.device_batch import DeviceBatch
 from headrace.torch import Loader, rank_and_world
@@ -161,6 +162,8 @@ def test_a_loop_that_is_left_ends_its_run_and_keeps_its_position(left):
     state, process = loader.state_dict(), last["pid"][0]
     assert state["epoch"] == 0 and process != os.getpid()
     assert eventually(lambda: len(pipeline_threads()) <= before)
+    # A process of a run that has ended waits for further ones.
+    _engine.end_kept_processes()
     assert eventually(lambda: not pathlib.Path(f"/proc/{process}").exists())
     loader.load_state_dict(state)
     assert loader.state_dict() == state
@@ -760,3 +763,17 @@ def test_in_accelerates_loop(tmp_path):
     assert given(loader) == epochs[0][3:]
     batch = accelerate.utils.send_to_device(next(iter(Loader(hr.Range(4).batch(4), "cpu:0"))), accelerator.device)
     assert batch["value"].tolist() == np.arange(4).tolist()
+
+
+def test_arguments_of_a_dataloader_get_what_to_write():
+    rows = [(1, 2)] * 3
+    with pytest.raises(
+        hr.GraphError,
+        match=r'write Loader\(headrace\.from_dataset\(dataset, columns=\["image", "label"\], shuffle=True, processes=4\), '
+        r"batch_size=32\)",
+    ):
+        Loader(rows, batch_size=32, shuffle=True, num_workers=4)
+    with pytest.raises(hr.GraphError, match=r'from_dataset\(dataset, columns=\["image", "label"\]\)\)$'):
+        Loader(rows)
+    with pytest.raises(hr.GraphError, match=r"Loader: the dataset is 3; give a headrace\.Dataset, as a source"):
+        Loader(3)

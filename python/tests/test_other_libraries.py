@@ -18,7 +18,7 @@ import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
 from headrace import vision as V
-from headrace._arguments import other_libraries
+from headrace._arguments import augmentation_names, other_libraries, table_names
 from headrace._runs.run_options import RunParameters
 from headrace.torch import Loader
 from tests.front import front_of
@@ -356,3 +356,109 @@ def test_values_that_are_refused_say_what_to_write():
         hr.Range(3).repeat(0)
     with pytest.raises(hr.GraphError, match=r"mix: weights\[1\] is 0, so input 1 would never be drawn: leave out"):
         hr.mix([hr.Range(3), hr.Range(3)], [1, 0], "all")
+
+
+@pytest.mark.parametrize("name", sorted({**table_names.KEYWORDS, **augmentation_names.KEYWORDS}))
+def test_a_keyword_of_a_library_of_tables_or_images_names_ours(name):
+    with pytest.raises(TypeError, match=rf"sample\(\) has no parameter {name}; ."):
+        hr.Range(3).sample(**{name: 1})
+    with pytest.raises(TypeError, match=rf"iterate\(\) has no parameter {name}; ."):
+        hr.Range(3).iterate(**{name: 1})
+
+
+@pytest.mark.parametrize("name", sorted(augmentation_names.CLASSES))
+def test_a_transform_of_another_library_names_ours(name):
+    for module in (V, T, hr):
+        with pytest.raises(
+            AttributeError, match=f"has no attribute '{name}'; (write|leave it out|it is called|no kernel)"
+        ):
+            getattr(module, name)
+
+
+@pytest.mark.parametrize("name", sorted(table_names.SOURCES))
+def test_a_source_of_another_library_names_ours(name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; (write|iterate|it is called)"):
+        getattr(hr, name)
+
+
+ADVICE = [*other_libraries._METHODS.values(), *other_libraries._KEYWORDS.values()]
+ADVICE += [*other_libraries._CLASSES.values(), *other_libraries._SOURCES.values()]
+
+
+def test_what_advice_names_is_there():
+    homes = {"hr": hr, "V": V, "T": T, "dataset": hr.Dataset}
+    named = {match for advice in ADVICE for match in re.findall(r"\b(hr|V|T|dataset)\.([A-Za-z]\w*)", advice)}
+    assert [f"{home}.{name}" for home, name in sorted(named) if not hasattr(homes[home], name)] == []
+    methods = {match for advice in ADVICE for match in re.findall(r"^write ([a-z]\w*)\(", advice)}
+    assert sorted(name for name in methods - {"function", "len", "list", "next"} if not hasattr(hr.Dataset, name)) == []
+
+
+def test_no_name_of_ours_is_among_those_of_others():
+    assert not [name for name in augmentation_names.CLASSES if name in V.__all__ + T.__all__ + hr.__all__]
+    assert not [name for name in other_libraries._SOURCES if name in hr.__all__]
+    assert not set(other_libraries._KEYWORDS) & set(RunParameters.__annotations__)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: hr.ImageFolder("p", shuffel=True),
+            r"ImageFolder\(\) has no parameter shuffel; did you mean shuffle\?",
+        ),
+        (lambda: hr.Range(3).shuffle(4, sede=1), r"shuffle\(\) has no parameter sede; did you mean seed\?"),
+        (
+            lambda: hr.Range(3).batch(2, drop_remainer=True),
+            r"batch\(\) .* drop_remainer; did you mean drop_remainder\?",
+        ),
+        (lambda: hr.mix([hr.Range(3)], wieghts=[1]), r"mix\(\) has no parameter wieghts; did you mean weights\?"),
+        (lambda: hr.compose([], colums="x"), r"compose\(\) has no parameter colums; did you mean columns\?"),
+        (lambda: hr.from_huggingface(1, shuffel=True), r"from_huggingface\(\) .* shuffel; did you mean shuffle\?"),
+        (lambda: hr.from_huggingface(1, split="train"), r"from_huggingface\(\) .* split; write split\("),
+        (
+            lambda: hr.Weighted([1], replacment=True),
+            r"Weighted\(\) has no parameter replacment; did you mean replacement\?",
+        ),
+        (lambda: hr.boxes("x", fromat="xyxy"), r"boxes\(\) has no parameter fromat; did you mean format\?"),
+        (lambda: hr.inference(hr.Range(3), keeep="x"), r"inference\(\) has no parameter keeep; did you mean keep\?"),
+        (lambda: hr.Range(3).write_tar("x", fils=2), r"write_tar\(\) has no parameter fils; did you mean files\?"),
+        (
+            lambda: hr.Range(3).write_parquet("x", num_workers=2),
+            r"write_parquet\(\) has no parameter num_workers; leave",
+        ),
+        (
+            lambda: hr.Range(3).write_records("x", memry=1),
+            r"write_records\(\) has no parameter memry; did you mean memory\?",
+        ),
+        (
+            lambda: V.Resize(height=4, width=4),
+            r"Resize\(\) has no parameter height; write the size as \(height, width\)",
+        ),
+        (lambda: V.HorizontalFlip(p=0.5), r"HorizontalFlip\(\) has no parameter p; write V.RandomApply\(kernel, p\)"),
+    ],
+)
+def test_mistyped_keywords_of_sources_functions_samplers_and_kernels(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_the_advised_functions_keep_names_and_documentation():
+    assert hr.mix.__name__ == "mix" and "weights" in (hr.mix.__doc__ or "")
+    assert list(inspect.signature(hr.compose).parameters) == ["kernels", "columns", "seed"]
+    assert hr.compose.__module__ == "headrace"
+
+
+def test_samplers_of_users_may_take_such_keywords():
+    class Mine(hr.Weighted):
+        def __init__(self, num_workers: int) -> None:
+            super().__init__([num_workers, 0, 0])
+
+    assert values(hr.Range(3).sample(Mine(num_workers=4))) == [0, 0, 0]
+
+
+def test_turns_and_mirrors_that_advice_names_are_those_of_other_libraries():
+    image = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    assert all(np.array_equal(V.Rotate(90 * turns)(image), np.rot90(image, turns)) for turns in range(4))
+    assert np.array_equal(V.VerticalFlip()(V.Rotate(90)(image)), image.transpose(1, 0, 2))
+    assert V.FitInside(4)(image[:, :6]).shape == (4, 3, 3)
+    assert V.Resize(4)(image[:, :6]).shape == (5, 4, 3)

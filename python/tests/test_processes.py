@@ -22,6 +22,7 @@ from conftest import eventually, run_python, state_after, values
 from PIL import Image
 
 import headrace as hr
+from headrace import _engine
 from headrace import vision as V
 from tests.thinning import examples, one_in
 
@@ -47,8 +48,10 @@ def children() -> list[int]:
 
 @pytest.fixture(autouse=True)
 def nothing_left():
+    _engine.end_kept_processes()
     yield
     gc.collect()
+    _engine.end_kept_processes()
     assert eventually(lambda: not children(), 2)
 
 
@@ -286,6 +289,94 @@ def test_each_process_is_made_ready_once(tmp_path):
         list(hr.Range(3).map(doubled, "value", processes=2, worker_init=broken).on_error("skip"))
 
 
+def pids_of(dataset):
+    with dataset.iterate() as rows:
+        return {int(row["pid"]) for row in rows}
+
+
+def with_pid(value):
+    return value, os.getpid()
+
+
+def built(function=with_pid, **options):
+    return hr.Range(60).map(function, "value", ["value", "pid"], processes=1, **options)
+
+
+def test_later_runs_and_other_datasets_use_the_processes_of_earlier_ones():
+    first = pids_of(built())
+    assert pids_of(built()) == first and pids_of(built(lambda value: (value, os.getpid()))) == first
+    rows = hr.from_dataset([{"pid": 0}] * 3, processes=1).map(lambda pid: os.getpid(), "pid")
+    assert pids_of(rows) == {os.getpid()}
+    assert pids_of(built()) == first
+    assert len(pids_of(hr.from_dataset(OfPids(), processes=2)) | first) <= 2
+
+
+class OfPids:
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, number):
+        return {"pid": os.getpid()}
+
+
+def test_a_loop_that_is_left_keeps_its_processes():
+    first = pids_of(built())
+    for _ in built():
+        break
+    assert pids_of(built()) == first
+
+
+def test_processes_that_would_differ_are_started_anew(monkeypatch, tmp_path):
+    first = pids_of(built())
+    monkeypatch.setenv("HEADRACE_TEST", "1")
+    other = pids_of(built())
+    monkeypatch.delenv("HEADRACE_TEST")
+    assert other != first
+    monkeypatch.chdir(tmp_path)
+    assert pids_of(built()) not in (first, other)
+    monkeypatch.undo()
+    assert pids_of(built(seed_globals=False)) != first
+    assert pids_of(built(worker_init=lambda number: None)) != first
+
+
+def test_an_edited_module_is_imported_anew(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "edited_once.py"
+    for number in (1, 22):
+        module.write_text(f"def look(value):\n    return {number}\n")
+        sys.modules.pop("edited_once", None)
+        importlib.invalidate_caches()
+        look = importlib.import_module("edited_once").look
+        assert values(hr.Range(2).map(look, "value", processes=1)) == [number] * 2
+
+
+def test_worker_init_runs_for_each_run(tmp_path):
+    def ready(number):
+        global made
+        made = number + 5
+        with open(tmp_path / "log", "a") as log:
+            log.write(f"{os.getpid()}\n")
+
+    def look(value):
+        return made
+
+    for _ in range(2):
+        assert values(hr.Range(3).map(look, "value", processes=1, worker_init=ready)) == [5] * 3
+    logged = (tmp_path / "log").read_text().split()
+    assert len(logged) == 2 and len(set(logged)) == 1
+
+
+def test_memory_of_code_that_ran_is_given_back():
+    def mapped(table, value):
+        with open("/proc/self/smaps") as maps:
+            return maps.read().count("headrace-code")
+
+    table = np.zeros(1 << 20)
+    for _ in range(3):
+        counts = values(hr.Range(2).map(functools.partial(mapped, table), "value", processes=1))
+        assert set(counts) == {1}
+
+
 def test_arrays_that_a_function_keeps_stay_as_they_are():
     kept = []
 
@@ -455,6 +546,7 @@ def test_processes_killed_at_any_moment_lose_no_row(tmp_path):
     before = descriptors()
     with rows.iterate() as iterator:
         assert [int(each) for batch in iterator for each in batch["value"]] == list(range(0, 4 * kills, 2))
+    _engine.end_kept_processes()
     assert not children() and descriptors() == before
     print(f"HEADRACE-COUNT kills={len(list(tmp_path.iterdir()))}")
 
@@ -613,13 +705,18 @@ def test_arrays_kept_from_a_run_stay_as_they_are():
 
 
 @pytest.mark.timing
-def test_close_ends_a_function_that_hangs():
-    rows = hr.Range(5).map(lambda x: time.sleep(100), "value", processes=2).iterate()
-    # The first row runs alone, to learn what a row takes.
-    assert eventually(lambda: len(children()) == 1, 30)
+def test_close_ends_a_function_that_hangs(tmp_path):
+    def hangs(value):
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(100)
+
+    rows = hr.Range(5).map(hangs, "value", processes=2).iterate()
+    # The first row runs alone, to learn what a row takes; both processes start.
+    assert eventually(lambda: len(children()) == 2 and list(tmp_path.iterdir()), 30)
     began = time.monotonic()
     rows.close()
-    assert not children() and time.monotonic() - began < 5
+    (hung,) = (int(each.name) for each in tmp_path.iterdir())
+    assert hung not in children() and time.monotonic() - began < 5
 
 
 def exists(pid):
@@ -824,7 +921,6 @@ def test_without_cloudpickle_code_of_the_script_is_refused_and_its_texts_are_not
     texts = ["if __name__ == '__main__':"]
     descriptor = processes.packed(("rows", [(texts, ["line"], None)], None))[2]
     assert processes.unpacked(descriptor)[1][0][0] == texts
-    os.close(descriptor)
     refused = of_the_script if target == "function" else Squares
     monkeypatch.setattr(refused, "__module__", "__main__")
     sent = of_the_script if target == "function" else Squares()
@@ -941,6 +1037,19 @@ def test_globals_that_were_set_go_with_functions_of_modules(settings):
         )
         assert by_threads == by_processes, function
         assert by_threads != [0, 1, 2]
+
+
+def test_globals_that_were_set_go_with_classes_of_the_script(settings, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import headrace as hr\nimport {settings.__name__} as settings\n"
+        "settings.LIMIT = 5\n"
+        "class Adds:\n"
+        "    def __call__(self, x): return x + settings.LIMIT\n"
+        "print([int(r['value']) for r in hr.Range(3).map(Adds(), 'value', processes=1)])\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (ran.stdout, ran.stderr) == ("[5, 6, 7]\n", "")
 
 
 def test_a_global_that_cannot_be_sent_is_refused_by_its_name(settings):

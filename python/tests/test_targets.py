@@ -649,7 +649,7 @@ def test_each_kernel_of_images_has_a_rule_or_is_refused():
     refused = {each["name"] for each in kernels if not (moves_boxes(each["name"]) or leaves_targets(each["name"]))}
     choosers = {each["name"] for each in kernels if each["chooses"]}
     assert refused - choosers == {
-        *("AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"),
+        *("AugMix", "AutoAugment", "RandAugment", "TimmRandAugment", "TrivialAugmentWide"),
         *("CutMix", "MixUp", "Decode", "FiveCrop", "PixelMask", "SlicePatches", "TenCrop"),
         *("ClampBoxes", "ClampKeypoints", "ConvertBoxFormat", "SanitizeBoxes", "SanitizeKeypoints"),
         *("DrawLabelMap", "DrawMasks", "PanopticCategories", "PanopticIds"),

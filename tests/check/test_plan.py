@@ -38,8 +38,16 @@ CI = [
     "wheel",
     "Python tests with torch",
     "Python tests with browser",
+    "Python tests with site",
 ]
-ALL = [*CI, "long C++ tests", "long Python tests", "files by themselves"]
+ALL = [
+    *CI,
+    "long C++ tests",
+    "long Python tests",
+    "files by themselves",
+    "wheels of other Pythons",
+    "wheel in bare Debian",
+]
 FAR = ["Python tests of far files", "Python tests with real stores"]
 
 

@@ -1,10 +1,11 @@
 """Fuzz tests, soak, wheel: what of their output counts."""
 
 import pathlib
+import sys
 
 import pytest
 
-from tools.check import bazel, fuzz, installs
+from tools.check import bazel, fuzz, installs, product_checks
 from tools.check.deadline import Deadline, Passed
 from tools.check.parts import Level, Part
 from tools.check.product_checks import FUZZ_SECONDS, ProductChecks
@@ -86,13 +87,34 @@ def test_the_soak_counts_what_it_covered(monkeypatch):
 )
 def test_the_wheel_has_as_many_tests_as_it_says(monkeypatch, tmp_path, code, text, passed, failed):
     (tmp_path / "python").mkdir()
-    (tmp_path / "python/headrace-0.1.0.whl").write_bytes(b"")
+    tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    for each in (tag, "cp399"):
+        (tmp_path / f"python/headrace-0.1.0-{each}-{each}-manylinux_2_34_x86_64.whl").write_bytes(b"")
     monkeypatch.setattr(bazel, "build", lambda *_: 0)
     monkeypatch.setattr(bazel, "info", lambda *_: tmp_path)
     found = said(monkeypatch, code, text).wheel(parts("wheel"))
     assert (found.passed, found.failed, bool(found.green)) == (passed, failed, not failed)
+    assert found.note.startswith(f"headrace-0.1.0-{tag}-")
     monkeypatch.setattr(bazel, "build", lambda *_: 1)
     assert said(monkeypatch, 0, "").wheel(parts("wheel")).failed == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "note", "marked"),
+    [
+        ("ok: Debian 12: a\nok: Debian 13: a\n", "", True),
+        ("ok: Debian 12: a\nskipped: Debian 13: no wheel\n", "skipped: Debian 13: no wheel", False),
+    ],
+)
+def test_a_system_that_was_not_tried_is_named_and_has_not_passed(monkeypatch, tmp_path, text, note, marked):
+    wheel = tmp_path / "headrace.whl"
+    wheel.write_bytes(b"")
+    monkeypatch.setattr(product_checks, "WHEELS", tmp_path / "dist")
+    checks = said(monkeypatch, 0, text)
+    monkeypatch.setattr(checks, "built_wheel", lambda: wheel)
+    found = checks.bare_debian(parts("bare_debian"))
+    assert (found.note, bool(found.green)) == (note, marked) and (tmp_path / "dist/headrace.whl").is_file()
+    assert said(monkeypatch, 1, "FAILED: b\n").other_wheels(parts("wheels")).red == {"wheels"}
 
 
 def test_what_is_installed_is_not_installed_again(monkeypatch):

@@ -1,17 +1,20 @@
 """tools/wheel: which licences a wheel may carry, whose texts it holds, and what it takes the place of."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from tests.conftest import ROOT
-from tools.wheel import bundle, debian, shipped
+from tools.wheel import bare_debian, built_wheel, bundle, debian, interpreters, shipped, symbol_versions
 from tools.wheel.bill import Component, bill_of
 from tools.wheel.build_wheel import metadata_of
+from tools.wheel.interpreters import Interpreter, Unfit
 from tools.wheel.licences import COMMON, Licences, NotAllowed, join
 
 TABLE = {
@@ -236,3 +239,131 @@ def test_what_is_loaded_late_is_inside_with_all_that_it_needs(tmp_path):
 def test_what_is_loaded_late_is_named_for_the_build(tmp_path):
     with pytest.raises(bundle.CannotBundle, match="libtiff.so.6 is loaded late and not named in"):
         bundle.bundle_libraries(pathlib.Path("/usr/lib/x86_64-linux-gnu/libz.so.1"), tmp_path, [], {}, ["libtiff.so.6"])
+
+
+VERSIONS = """
+Version definition section '.gnu.version_d' contains 2 entries:
+  0x001c: Rev: 1  Flags: none  Index: 2  Cnt: 1  Name: GLIBC_9.9
+
+Version needs section '.gnu.version_r' contains 2 entries:
+ Addr: 0x0000000000002284  Offset: 0x00002284  Link: 3 (.dynstr)
+  000000: Version: 1  File: libc.so.6  Cnt: 2
+  0x0010:   Name: GLIBC_2.34  Flags: none  Version: 2
+  0x0020:   Name: GLIBC_ABI_DT_RELR  Flags: none  Version: 3
+  0x0030: Version: 1  File: libtiff.so.6  Cnt: 1
+  0x0040:   Name: LIBTIFF_4.5  Flags: none  Version: 4
+"""
+
+
+def test_versions_of_symbols_are_read_with_their_library():
+    needed = [("libc.so.6", "GLIBC_2.34"), ("libc.so.6", "GLIBC_ABI_DT_RELR"), ("libtiff.so.6", "LIBTIFF_4.5")]
+    assert symbol_versions.needed_versions(VERSIONS) == needed
+    assert symbol_versions.needed_versions("") == []
+
+
+@pytest.mark.parametrize(
+    ("version", "is_old"),
+    [
+        ("GLIBC_2.34", True), ("GLIBC_2.2.5", True), ("GLIBC_2.35", False), ("GLIBC_PRIVATE", False),
+        ("GLIBC_ABI_DT_RELR", False), ("GLIBCXX_3.4", True), ("GLIBCXX_3.4.29", True), ("GLIBCXX_3.4.30", False),
+        ("CXXABI_1.3.13", True), ("CXXABI_1.3.14", False), ("GCC_4.2.0", True), ("GCC_12.0.0", False), ("NEW_1.0", False),
+    ],
+)  # fmt: skip
+def test_versions_are_compared_with_those_of_the_tag(version, is_old):
+    assert symbol_versions.is_old_enough(version) == is_old
+
+
+def test_a_library_that_needs_a_newer_symbol_is_named(tmp_path):
+    """The symbol that made the wheel need GCC 12's libstdc++."""
+    source = tmp_path / "wait.cc"
+    source.write_text(
+        "#include <condition_variable>\n"
+        "void Wait(std::condition_variable& c, std::unique_lock<std::mutex>& l) { c.wait(l); }\n"
+    )
+    wait = ROOT / "core/condition_wait.cc"
+    for name, sources in (("new.so", [source]), ("old.so", [source, wait])):
+        subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-o", tmp_path / name, *sources], check=True)
+    assert symbol_versions.version_complaints(tmp_path.glob("*.so"), tmp_path) == [
+        "new.so needs GLIBCXX_3.4.30 of libstdc++.so.6, newer than manylinux_2_34 has"
+    ]
+
+
+def script(path: pathlib.Path, text: str) -> pathlib.Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def answer(tmp_path: pathlib.Path, **changes) -> str:
+    said = {"minor": 12, "version": "3.12.1", "implementation": "cpython", "is_free_threaded": False}
+    said |= {"include": str(tmp_path), "has_venv": True} | changes
+    return f"echo '{json.dumps(said)}'"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"minor": 9, "version": "3.9.18"}, "there are no wheels for 3.9.18"),
+        ({"implementation": "pypy"}, "it is not CPython with its lock"),
+        ({"is_free_threaded": True}, "it is not CPython with its lock"),
+        ({"include": "/no"}, "/no has no Python.h"),
+        ({"has_venv": False}, "it lacks venv or ensurepip, which the tests need"),
+    ],
+)
+def test_an_interpreter_that_no_wheel_can_be_built_for_is_left_out(tmp_path, changes, reason):
+    (tmp_path / "Python.h").touch()
+    path = script(tmp_path / "python3.12", answer(tmp_path, **changes))
+    assert interpreters.examine(path) == Unfit(path, reason)
+    good = script(tmp_path / "good", answer(tmp_path))
+    assert interpreters.examine(good) == Interpreter(good, 12, "3.12.1")
+    assert interpreters.examine(script(tmp_path / "bad", "exit 1")) == Unfit(tmp_path / "bad", "it does not start")
+
+
+def test_interpreters_are_found_on_path_and_in_pyenv(monkeypatch, tmp_path):
+    on_path = script(tmp_path / "bin/python3.13", "exit 1")
+    in_pyenv = script(tmp_path / "pyenv/versions/3.10.1/bin/python3.10", "exit 1")
+    script(tmp_path / "bin/python3.9", "exit 1")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    found = [path for path in interpreters.candidates() if path.parent != pathlib.Path("/usr/bin")]
+    assert found == [on_path, in_pyenv]
+    assert {each.path for each in interpreters.find_interpreters()[1]} >= {on_path, in_pyenv}
+
+
+def test_of_each_version_the_first_is_taken_and_this_one_s_is_built_last():
+    ours = Interpreter(pathlib.Path("/usr/bin/python3"), sys.version_info[1], "")
+    newer = Interpreter(pathlib.Path("/a/python3.99"), 99, "")
+    older = Interpreter(pathlib.Path("/a/python3.1"), 1, "")
+    again = Interpreter(pathlib.Path("/b/python3.99"), 99, "")
+    assert interpreters.choose([ours, newer, Unfit(pathlib.Path("/c"), ""), again, older]) == [older, newer, ours]
+
+
+def test_the_newest_wheel_of_a_python_is_found(tmp_path):
+    assert built_wheel.find_wheel(tmp_path, "cp311") is None
+    for seconds, name in enumerate(
+        ("0.1.0-cp311-cp311-manylinux_2_36", "0.1.0-cp311-cp311-manylinux_2_34", "0.1.0-cp310-cp310-manylinux_2_34")
+    ):
+        path = tmp_path / f"headrace-{name}_x86_64.whl"
+        path.touch()
+        os.utime(path, (seconds, seconds))
+    found = built_wheel.find_wheel(tmp_path, "cp311")
+    assert found is not None and "manylinux_2_34" in found.name
+
+
+def test_the_bare_systems_say_what_they_lack(monkeypatch, tmp_path):
+    monkeypatch.setattr(bare_debian.os, "geteuid", lambda: 1000)
+    assert bare_debian.obstacle() == "debootstrap, mount and chroot need root"
+    monkeypatch.setattr(bare_debian.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(bare_debian.shutil, "which", lambda name: None if name == "debootstrap" else name)
+    assert bare_debian.obstacle() == "debootstrap is not installed (apt-get install debootstrap)"
+    monkeypatch.setattr(bare_debian.shutil, "which", lambda name: name)
+    assert bare_debian.obstacle() is None
+
+
+def test_a_bare_system_without_a_wheel_is_skipped_by_name(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(bare_debian, "obstacle", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["bare_debian", str(tmp_path), str(tmp_path)])
+    assert bare_debian.main() == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said == [f"skipped: {each.name}: no wheel for {each.tag} in {tmp_path}" for each in bare_debian.SYSTEMS]

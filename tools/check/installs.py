@@ -1,4 +1,4 @@
-"""Installs what some tests need and a clone does not: PyTorch and who is tested with it, and Chromium."""
+"""Installs what some tests need and a clone does not: PyTorch and who is tested with it, Chromium, and Sphinx."""
 
 import importlib.metadata
 import os
@@ -10,7 +10,7 @@ from tools.check.deadline import Deadline, StillRunning
 
 TORCH = "torch==2.13.0"
 # Whose loops are tested, and who takes batches by DLPack, where they can be installed.
-TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0", "jax==0.10.2"]
+TORCH_LOOPS = ["lightning==2.6.6", "accelerate==1.15.0", "transformers==5.24.0", "jax==0.10.2"]
 
 
 def installed(requirement: str) -> bool:
@@ -47,4 +47,12 @@ def install_browser(deadline: Deadline) -> None:
         raise RuntimeError("Chromium cannot be installed")
 
 
-INSTALLS = {"torch": install_torch, "browser": install_browser}
+def install_site(deadline: Deadline) -> None:
+    """What builds the documentation's site, in an environment of its own, and what opens it."""
+    install_browser(deadline)
+    command = ["tools/site/build", "--install"]
+    if deadline.run(command, look=StillRunning("installing what builds the site")):
+        raise RuntimeError("what builds the documentation's site cannot be installed")
+
+
+INSTALLS = {"torch": install_torch, "browser": install_browser, "site": install_site}

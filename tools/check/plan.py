@@ -137,7 +137,7 @@ class Plan:
         ]
 
     def needing(self) -> list[Stage]:
-        """Tests that need PyTorch or Chromium, with their installation."""
+        """Tests that need PyTorch, Chromium or Sphinx, with their installation."""
         return [self.stage_needing(need) for need in NEEDS if need != FAR]
 
     def stage_needing(self, need: str) -> Stage:
@@ -166,13 +166,15 @@ class Plan:
         ]
 
     def long(self) -> list[Stage]:
-        """What only `--all` runs: tests with more cases, and each file compiled by itself."""
+        """What only `--all` runs: tests with more cases, each file compiled by itself, and wheels elsewhere."""
         checks = ProductChecks(self.run.deadline, self.run.durations, self.run.mark)
         python = tuple(self.groups.long_parts(self.make))
         return [
             Stage("long C++ tests", self.long_cpp, (self.part("long"),), must=False, resumes=True),
             Stage("long Python tests", self.python_tests().together, python, must=False),
             Stage("files by themselves", checks.alone, (self.part("alone"),), must=False, resumes=True),
+            Stage("wheels of other Pythons", checks.other_wheels, (self.part("wheels"),), must=False, resumes=True),
+            Stage("wheel in bare Debian", checks.bare_debian, (self.part("bare_debian"),), must=False),
         ]
 
     def long_cpp_files(self) -> list[str]:

@@ -1,6 +1,8 @@
 """Checks of what is built as a whole: fuzz tests, the soak, the wheel, and files compiled by themselves."""
 
+import pathlib
 import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
@@ -8,11 +10,14 @@ from tools.check import bazel, fuzz
 from tools.check.deadline import ROOT, Deadline, StillRunning
 from tools.check.parts import Level, Part
 from tools.check.result import Result, of_exit
+from tools.wheel.built_wheel import find_wheel
 
 # Seconds for each fuzz test, and for the soak.
 FUZZ_SECONDS = {Level.FULL: 5, Level.LONG: 300}
 SOAK_SECONDS = {Level.FULL: 30, Level.LONG: 600}
 FUZZ = "fuzz."
+PHOTOS = str(ROOT / "examples/photos")
+WHEELS = ROOT / "dist"
 
 
 class ProductChecks:
@@ -59,13 +64,39 @@ class ProductChecks:
         return of_exit(code).about(parts)
 
     def wheel(self, parts: Sequence[Part]) -> Result:
-        if bazel.build(self.deadline, "wheel", [], ["//python:wheel"]):
+        wheel = self.built_wheel()
+        if wheel is None:
             return Result(failed=1, note="does not build")
-        (wheel,) = (bazel.info(self.deadline, "bazel-bin", "-c", "opt") / "python").glob("headrace-*.whl")
-        command = [sys.executable, "tools/wheel/wheel_test.py", str(wheel), str(ROOT / "examples/photos")]
-        code, said = self.deadline.output_of(command, look=self.still_running("wheel"))
+        result = self.checked("wheel", ["tools.wheel.wheel_test", str(wheel), PHOTOS])
+        result.note = f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB"
+        return result.about(parts)
+
+    def other_wheels(self, parts: Sequence[Part]) -> Result:
+        """For the other Pythons that are found here; none is required."""
+        command = ["tools.wheel.build_wheels", "--others", f"--out={WHEELS}"]
+        return self.checked("wheels of other Pythons", command).about(parts)
+
+    def bare_debian(self, parts: Sequence[Part]) -> Result:
+        wheel = self.built_wheel()
+        if wheel is None:
+            return Result(failed=1, note="does not build")
+        WHEELS.mkdir(exist_ok=True)
+        shutil.copyfile(wheel, WHEELS / wheel.name)
+        result = self.checked("wheel in bare Debian", ["tools.wheel.bare_debian", str(WHEELS), PHOTOS])
+        # What was left out has not passed.
+        return result if result.note and not result.failed else result.about(parts)
+
+    def built_wheel(self) -> pathlib.Path | None:
+        """That of this Python; None if it does not build."""
+        if bazel.build(self.deadline, "wheel", [], ["//python:wheel"]):
+            return None
+        tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+        return find_wheel(bazel.info(self.deadline, "bazel-bin", "-c", "opt") / "python", tag)
+
+    def checked(self, title: str, module: Sequence[str]) -> Result:
+        """What a program of tools/wheel says, line by line; the note names what was left out."""
+        code, said = self.deadline.output_of([sys.executable, "-m", *module], look=self.still_running(title))
         print(said, end="", flush=True)
         passed = len(re.findall(r"^ok: ", said, re.MULTILINE))
         failed = len(re.findall(r"^FAILED: ", said, re.MULTILINE)) or int(code != 0)
-        note = f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB"
-        return Result(passed, failed, note).about(parts)
+        return Result(passed, failed, "; ".join(re.findall(r"^(?:skipped|not found): .*", said, re.MULTILINE)))

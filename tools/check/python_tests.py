@@ -20,7 +20,7 @@ TIMING = "timing"
 # Markers of tests that need what a machine may not have; each has a stage of its own. Real stores are run by
 # ./test --far alone.
 FAR = "far"
-NEEDS = ("torch", "browser", FAR)
+NEEDS = ("torch", "browser", "site", FAR)
 # pytest's exit code where every test is left out.
 NO_TESTS = 5
 Mark = Callable[[str, int], None]

@@ -8,7 +8,6 @@ import argparse
 import base64
 import hashlib
 import pathlib
-import re
 import shutil
 import sys
 import tarfile
@@ -20,12 +19,12 @@ from tools.wheel.bill import NAME, bill_of
 from tools.wheel.bundle import Bundled, CannotBundle, bundle_libraries
 from tools.wheel.debian import NotOfAPackage
 from tools.wheel.licences import Licences, NotAllowed, join
+from tools.wheel.requirements import metadata_lines, stated_version
 from tools.wheel.shipped import OUR_FILE, OURS, FarLibrary, Shipped, find_shipped
 
 # Three folders below that of the libraries.
 C_LIBRARIES = ["headrace/c/lib/libheadrace.so", "headrace/c/lib/libheadrace_engine.so"]
 FAR_LIBRARY = "headrace/libheadrace_far.so"
-SUMMARY = "A data engine for training and inference: pipelines in Python, run in C++"
 
 
 def record_line(name: str, data: bytes) -> str:
@@ -35,18 +34,7 @@ def record_line(name: str, data: bytes) -> str:
 
 def metadata_of(version: str, shipped: Shipped) -> str:
     expression = join([OURS, *(component.licence for component in shipped.components)])
-    lines = [
-        "Metadata-Version: 2.4",
-        "Name: headrace",
-        f"Version: {version}",
-        f"Summary: {SUMMARY}",
-        f"License-Expression: {expression}",
-        *(f"License-File: {name}" for name in [OUR_FILE, *sorted(shipped.texts)]),
-        "Requires-Python: >=3.11",
-        "Requires-Dist: numpy>=2",
-        "Provides-Extra: processes",
-        "Requires-Dist: cloudpickle>=3; extra == 'processes'",
-    ]
+    lines = metadata_lines(version, expression, [OUR_FILE, *sorted(shipped.texts)])
     return "\n".join(lines) + "\n"
 
 
@@ -127,9 +115,7 @@ def main() -> None:
         at = len(path.parts) - 1 - path.parts[::-1].index("headrace")
         files["/".join(path.parts[at:])] = path
 
-    init = files["headrace/__init__.py"].read_text()
-    stated = re.search(r'^__version__(?:: \w+)? = "(.+)"$', init, re.MULTILINE)
-    if not stated or stated.group(1) != arguments.version:
+    if stated_version(files["headrace/__init__.py"].read_text()) != arguments.version:
         sys.exit(f"headrace/__init__.py does not say __version__ = {arguments.version!r}, as the build does")
 
     with tempfile.TemporaryDirectory() as temporary:

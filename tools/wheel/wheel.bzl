@@ -1,7 +1,7 @@
 """headrace_wheel: the package and its engine module as one manylinux wheel."""
 
 load("@libcurl//:libcurl.bzl", "LIBCURL")
-load("@python//:suffix.bzl", "PYTHON")
+load("@python//:suffix.bzl", "PYTHON", "TAG")
 
 # Libraries that the wheel holds something of ours in place of, by the names that other libraries need them by.
 _STAND_INS = {"libjbig.so.0": "//tools/wheel:libunsupported.so"}
@@ -18,12 +18,13 @@ _CURL_VERSION = LIBCURL.rpartition("/")[2].rpartition("-")[0]
 def headrace_wheel(name, version, srcs, visibility = None):
     """Builds the wheel of `srcs`, files of the folder python/headrace with the engine module among them.
 
-    The platform is Debian 12's: glibc 2.36 is what the module is linked against.
+    The tag is of the Python whose headers @python has. The platform is the oldest glibc with all symbols that the wheel's
+    libraries need, which symbol_versions.py checks.
     """
     native.genrule(
         name = name,
         srcs = srcs + _STAND_INS.values() + ["//:LICENSE", "//capi:package", "//plugin:headers", "@debian//:bundled"] + _FAR,
-        outs = ["headrace-%s-cp311-cp311-manylinux_2_36_x86_64.whl" % version],
+        outs = ["headrace-%s-%s-%s-manylinux_2_34_x86_64.whl" % (version, TAG, TAG)],
         # As a module of this folder: it imports those beside it.
         cmd = " ".join([
             PYTHON,

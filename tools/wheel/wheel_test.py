@@ -1,8 +1,9 @@
 """Installs the wheel into an empty virtual environment, runs a pipeline there, and checks what its libraries need.
 
-Usage: wheel_test.py WHEEL PHOTOS. Prints one line for each check; exits with 1 if one failed.
+Usage, from the root of the clone: .venv/bin/python -m tools.wheel.wheel_test [--python=INTERPRETER] WHEEL PHOTOS. Prints one line for each check; exits with 1 if one failed.
 """
 
+import argparse
 import ctypes
 import email
 import hashlib
@@ -16,10 +17,12 @@ import tomllib
 import zipfile
 from typing import Any
 
-from readme_example import FirstExample
+from tools.wheel.readme_example import FirstExample
+from tools.wheel.requirements import EXTRAS
+from tools.wheel.symbol_versions import version_complaints
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
-# The libraries of every Linux machine with glibc 2.36 and a C++ runtime. Any other must be inside the wheel.
+# The libraries of every Linux machine with glibc 2.34 and a C++ runtime. Any other must be inside the wheel.
 ALLOWED = {
     "ld-linux-x86-64.so.2",
     "libc.so.6",
@@ -80,6 +83,30 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+PROCESSES = """
+import operator
+import headrace as hr
+
+if __name__ == "__main__":
+    rows = list(hr.Range(100).map(operator.neg, "value", processes=2).batch(10))
+    assert [int(row) for batch in rows for row in batch["value"]] == [-row for row in range(100)], rows
+"""
+# What only a newer Python has would be missed here, also in modules that nothing above imports.
+EVERY_MODULE = """
+import importlib
+import pkgutil
+import headrace
+
+optional = {"torch", "cloudpickle", "pyarrow", "tqdm"}
+for module in pkgutil.walk_packages(headrace.__path__, "headrace."):
+    if module.name.endswith((".__main__", ".libheadrace_far")):
+        continue
+    try:
+        importlib.import_module(module.name)
+    except ImportError as error:
+        if error.name not in optional:
+            raise
+"""
 ALLOWED_LICENCES = set(tomllib.loads(pathlib.Path(__file__).with_name("licences.toml").read_text("utf-8"))["allowed"])
 COMMON_LICENCE = re.compile(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])")
 
@@ -106,6 +133,20 @@ def licence_complaints(folder: pathlib.Path) -> list[str]:
         for common in set(COMMON_LICENCE.findall(text)):
             if f"The text of /usr/share/common-licenses/{common}:\n" not in text:
                 wrong.append(f"{name} refers to {common}, which is only on Debian's systems")
+    return wrong
+
+
+def metadata_complaints(folder: pathlib.Path) -> list[str]:
+    (info,) = folder.glob("*.dist-info")
+    metadata = email.message_from_string((info / "METADATA").read_text("utf-8"))
+    wrong = []
+    if metadata["Requires-Python"] != ">=3.10":
+        wrong.append(f"Requires-Python is {metadata['Requires-Python']}")
+    if set(metadata.get_all("Provides-Extra")) != EXTRAS.keys():
+        wrong.append(f"the extras are {metadata.get_all('Provides-Extra')}")
+    asked = [each for each in metadata.get_all("Requires-Dist") if "extra ==" not in each]
+    if asked != ["numpy>=2"]:
+        wrong.append(f"it needs {asked}")
     return wrong
 
 
@@ -170,7 +211,12 @@ def missing_libraries(wheel: pathlib.Path, folder: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
-    wheel, photos = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", default="/usr/bin/python3", help="whose wheel it is")
+    parser.add_argument("wheel", type=pathlib.Path)
+    parser.add_argument("photos", type=pathlib.Path)
+    arguments = parser.parse_args()
+    wheel, photos = arguments.wheel.resolve(), arguments.photos.resolve()
     failed = 0
 
     def check(name: str, complaints: list[str]) -> None:
@@ -184,6 +230,12 @@ def main() -> int:
         folder = pathlib.Path(temporary)
         check("needed libraries are in the wheel or on the short list", missing_libraries(wheel, folder / "unpacked"))
 
+        objects = [path for path in (folder / "unpacked").rglob("*") if ".so" in path.name]
+        check(
+            "all libraries run with glibc 2.34 and GCC 11's libstdc++", version_complaints(objects, folder / "unpacked")
+        )
+        check("the tag says so", [] if "-manylinux_2_34_" in wheel.name else [wheel.name])
+        check("METADATA names Pythons and extras", metadata_complaints(folder / "unpacked"))
         check("licences of others are allowed, and their texts are inside", licence_complaints(folder / "unpacked"))
         check("the bill of materials lists each library with its hash", bill_complaints(folder / "unpacked"))
         check("JBIG is not decoded", stand_in_complaints(folder / "unpacked"))
@@ -199,7 +251,7 @@ def main() -> int:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
             return [done.stdout + done.stderr] if done.returncode else []
 
-        run("/usr/bin/python3", "-m", "venv", str(folder / "venv"))
+        check("the interpreter makes an environment", run(arguments.python, "-m", "venv", str(folder / "venv")))
         python = str(folder / "venv/bin/python")
         # pip gets the caller's settings (a proxy, a mirror); the programs after it do not.
         pip = subprocess.run(
@@ -220,6 +272,11 @@ def main() -> int:
         example = FirstExample.of(README).complaints([python, "-I"], {"PATH": "/usr/bin:/bin"})
         check("the README's first example prints what it shows, in an empty folder", example)
         check("a pipeline runs", run(python, "-c", PIPELINE, str(photos)))
+        check("functions run in other processes", run(python, "-c", PROCESSES))
+        check("every module of the package is imported", run(python, "-c", EVERY_MODULE))
+        check(
+            "the doctor reports", run("/bin/sh", "-c", "venv/bin/headrace doctor --json | venv/bin/python -m json.tool")
+        )
         check("every symbol is found", run(python, "-c", "import headrace", LD_BIND_NOW="1"))
         check("the command runs", run(str(folder / "venv/bin/headrace"), "ops"))
         check("the command lists the libraries", run("/bin/sh", "-c", "venv/bin/headrace version --all | grep libtiff"))

@@ -18,6 +18,8 @@ constexpr double kMostHedges = 20;  // saved up
 
 // Fewer replies say too little of how many a host takes at once.
 constexpr int64_t kEnoughReplies = 20;
+// The first replies of a host that throttles a tenth of them are now and then throttled all.
+constexpr int64_t kEnoughThrottled = 8;
 constexpr uint32_t kEnoughTimes = 50;
 // Older times count half.
 constexpr uint32_t kMostTimes = 2000;
@@ -83,7 +85,7 @@ void HostLimits::CountReply(bool throttled, int64_t now_ns) {
 bool HostLimits::Congested(int64_t now_ns) {
   TurnSecond(now_ns);
   const int64_t throttled = last_.throttled + current_.throttled;
-  return throttled >= 2 && IsMostlyThrottled(last_.replies + current_.replies, throttled);
+  return throttled >= kEnoughThrottled && IsMostlyThrottled(last_.replies + current_.replies, throttled);
 }
 
 bool HostLimits::TakeRepetition(int64_t now_ns) {

@@ -38,7 +38,7 @@ class HostLimits {
   // A whole reply. Where more than a quarter of a second's replies were throttled, half as many requests go at once
   // from then on, and one more each second.
   void CountReply(bool throttled, int64_t now_ns);
-  // Whether more than a quarter of the last second's replies were throttled. One alone says nothing.
+  // Whether more than a quarter of the last second's replies were throttled. Fewer than eight say nothing.
   bool Congested(int64_t now_ns);
   // Takes what a repetition costs; false: wait, and ask again.
   bool TakeRepetition(int64_t now_ns);

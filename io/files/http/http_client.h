@@ -52,6 +52,9 @@ struct Call {
   // Where the body of a 200 or 206 goes; empty: into Reply::body, of at most `most_body` bytes. So does a whole that
   // was not asked for and does not fit, or does not begin where the target does. It stays valid until Done.
   absl::Span<uint8_t> target;
+  // Makes the target when the call has its place at the host, so that calls that wait hold no memory; empty: there is
+  // none. Null: `target` is as it is.
+  std::function<absl::Span<uint8_t>()> make_target;
   int64_t most_body = int64_t{64} << 20;
   // Asks for these bytes of a file: the client adds Range, checks Content-Range and the length, and goes on with the
   // rest after a cut. `target` holds them. A reply of 200 is an error unless `whole_is_good`.

@@ -36,7 +36,7 @@ class HttpFileSystem : public FileSystem, public FarFiles {
 
   absl::StatusOr<std::unique_ptr<FolderPages>> ListTree(const std::string& folder) const override;
   StoreCounters counters() const override;
-  int most_outstanding() const override { return 512; }
+  int most_outstanding() const override { return 1024; }
 
  private:
   const std::shared_ptr<HttpFiles> files_;

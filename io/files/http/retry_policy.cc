@@ -19,7 +19,9 @@ constexpr int64_t kMostAskedWait = 30 * kWaitSecond;
 constexpr int kAttemptsUnknownHost = 4;
 // A reply that is wrong once may come from something on the way; a third one will not be right.
 constexpr int kAttemptsWrong = 3;
-constexpr int kAttempts = 10;
+constexpr int kAttempts = 12;
+// A host that serves others answers each attempt by itself: waiting longer after two or three of them gives nothing.
+constexpr int kFailuresApart = 3;
 // A whole host that is away may be restarted meanwhile.
 constexpr int64_t kPatience = 90 * kWaitSecond;
 
@@ -44,7 +46,8 @@ bool GivesUp(Failure failure, const FailedCall& call) {
 
 int64_t RetryWait(Failure failure, const FailedCall& call, double drawn) {
   const int64_t base = failure == Failure::kThrottled && call.congested ? kWaitSecond : kFirstWait;
-  const int doublings = std::clamp(call.failures - 1, 0, 20);
+  const bool apart = !call.host_lost && !call.congested;
+  const int doublings = std::clamp(call.failures - (apart ? kFailuresApart : 1), 0, 20);
   return static_cast<int64_t>(drawn * static_cast<double>(std::min(kMostWait, base << doublings)));
 }
 

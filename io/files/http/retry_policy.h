@@ -29,7 +29,7 @@ struct FailedCall {
 // Whether a call is not repeated once more.
 bool GivesUp(Failure failure, const FailedCall& call);
 // Nanoseconds until it is repeated: up to 50 ms at first, 1 s where the host is congested, doubled each time up to 20
-// s. `drawn` is uniform in [0, 1).
+// s; from the fourth failure on where the host serves others meanwhile. `drawn` is uniform in [0, 1).
 int64_t RetryWait(Failure failure, const FailedCall& call, double drawn);
 // What a reply says of when to come again (Retry-After), in nanoseconds, at most 30 s; 0: nothing.
 int64_t AskedWait(const Head& head);

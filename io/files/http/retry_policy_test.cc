@@ -22,11 +22,21 @@ TEST(RetryPolicy, OnlyACongestedHostWaitsASecondAtFirst) {
   EXPECT_EQ(RetryWait(Failure::kServer, {.failures = 1, .congested = true}, 1), kPolicySecond / 20);
 }
 
+TEST(RetryPolicy, WaitsDoubleLaterWhereTheHostServesOthers) {
+  const auto longest = [](int failures, bool congested) {
+    return RetryWait(Failure::kThrottled, {.failures = failures, .host_lost = false, .congested = congested}, 1);
+  };
+  for (const int failures : {1, 2, 3}) EXPECT_EQ(longest(failures, false), kPolicySecond / 20);
+  EXPECT_EQ(longest(4, false), kPolicySecond / 10);
+  EXPECT_EQ(longest(5, false), kPolicySecond / 5);
+  EXPECT_EQ(longest(3, true), 4 * kPolicySecond);
+}
+
 TEST(RetryPolicy, GivesUpByWhatFailed) {
   EXPECT_FALSE(GivesUp(Failure::kWrong, {.failures = 2}));
   EXPECT_TRUE(GivesUp(Failure::kWrong, {.failures = 3}));
-  EXPECT_FALSE(GivesUp(Failure::kServer, {.failures = 9}));
-  EXPECT_TRUE(GivesUp(Failure::kServer, {.failures = 10}));
+  EXPECT_FALSE(GivesUp(Failure::kServer, {.failures = 11}));
+  EXPECT_TRUE(GivesUp(Failure::kServer, {.failures = 12}));
   EXPECT_FALSE(GivesUp(Failure::kUnreached, {.failures = 3}));
   EXPECT_TRUE(GivesUp(Failure::kUnreached, {.failures = 4}));
   for (const Failure failure : {Failure::kUnreached, Failure::kBroken, Failure::kThrottled}) {
@@ -34,8 +44,8 @@ TEST(RetryPolicy, GivesUpByWhatFailed) {
     // A host that is away is waited for; where it serves others, this call is the trouble.
     EXPECT_FALSE(GivesUp(failure, {.failures = 50, .since_ns = 89 * kPolicySecond, .host_known = known}));
     EXPECT_TRUE(GivesUp(failure, {.failures = 3, .since_ns = 90 * kPolicySecond, .host_known = known}));
-    EXPECT_FALSE(GivesUp(failure, {.failures = 9, .host_known = known, .host_lost = false}));
-    EXPECT_TRUE(GivesUp(failure, {.failures = 10, .host_known = known, .host_lost = false}));
+    EXPECT_FALSE(GivesUp(failure, {.failures = 11, .host_known = known, .host_lost = false}));
+    EXPECT_TRUE(GivesUp(failure, {.failures = 12, .host_known = known, .host_lost = false}));
     EXPECT_TRUE(GivesUp(failure, {.failures = 2, .host_known = known, .most_attempts = 2}));
   }
 }

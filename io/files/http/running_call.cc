@@ -130,7 +130,8 @@ void RunningCall::Send() {
   EndPause();
   if (made_ == 0) host_->CountRequest();
   Request request;
-  absl::Status made = MakeRequest(request);
+  absl::Status made = MakeTarget();
+  if (made.ok()) made = MakeRequest(request);
   if (!made.ok()) {
     host_->Leave(Now());
     Later(0, &RunningCall::ServeQueue);
@@ -138,6 +139,14 @@ void RunningCall::Send() {
   }
   StartAttempt(std::move(request), false);
   if (call_.may_hedge) AwaitHedge();
+}
+
+absl::Status RunningCall::MakeTarget() {
+  if (!call_.make_target) return absl::OkStatus();
+  call_.target = call_.make_target();
+  if (call_.target.empty()) return ResourceError("no memory for ", call_.name);
+  call_.make_target = nullptr;
+  return absl::OkStatus();
 }
 
 bool RunningCall::has_own_guard() const {

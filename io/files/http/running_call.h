@@ -72,6 +72,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   void Later(int64_t ns, void (RunningCall::*step)());
   void WaitForPlace();
   void Send();
+  absl::Status MakeTarget();
   absl::Status MakeRequest(Request& request) const;
   absl::Status AddRange(Request& request) const;
   void StartAttempt(Request request, bool hedge);

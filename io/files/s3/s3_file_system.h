@@ -37,7 +37,7 @@ class S3FileSystem : public FileSystem, public FarFiles {
 
   absl::StatusOr<std::unique_ptr<FolderPages>> ListTree(const std::string& folder) const override;
   StoreCounters counters() const override { return stores_.counters(); }
-  int most_outstanding() const override { return 512; }
+  int most_outstanding() const override { return 1024; }
   // Of requests alone, as AWS asks for them in us-east-1; other vendors' are not known.
   double ListPrice(const StoreCounters& counters) const override;
 

@@ -13,6 +13,7 @@
 #include "io/files/http/awaited_result.h"
 #include "io/files/http/content_range.h"
 #include "io/files/http/http_date.h"
+#include "io/files/http/later_buffer.h"
 #include "io/files/s3/list_page.h"
 #include "io/files/s3/store_reply.h"
 
@@ -109,6 +110,22 @@ void StartRest(const ObjectPlace& place, const std::shared_ptr<VersionGuard>& gu
                 if (!status.ok()) return done(std::move(status));
                 done(Tensor::ViewBytes(DType::kBytes, buffer, data, static_cast<size_t>(size)));
               });
+}
+
+// Reads all of an object that one request is for.
+void StartSmall(const ObjectPlace& place, const std::shared_ptr<VersionGuard>& guard, int64_t size,
+                const std::shared_ptr<Cancellation>& cancellation, FileSystem::ReadDone done) {
+  const auto later = std::make_shared<http::LaterBuffer>(static_cast<size_t>(size));
+  S3Request request = ReadRequest(place, guard, cancellation);
+  request.range = http::Call::Range{0, size};
+  request.make_target = [later] { return later->Get(); };
+  request.is_known = true;
+  place.store->Start(
+      std::move(request), [place, later, size, done = std::move(done)](absl::StatusOr<http::Reply> reply) {
+        absl::Status status = StatusOfPiece(place, size, std::move(reply));
+        if (!status.ok()) return done(std::move(status));
+        done(Tensor::ViewBytes(DType::kBytes, later->buffer(), later->Get().data(), static_cast<size_t>(size)));
+      });
 }
 
 // Without a copy.
@@ -249,6 +266,7 @@ void StartReadObject(const ObjectPlace& place, const ListedFile& listed,
   const auto guard = std::make_shared<VersionGuard>(place.name, listed);
   if (listed.size < 0) return StartReadUnknown(place, guard, cancellation, std::move(done));
   if (listed.size == 0) return StartReadEmpty(place, guard, cancellation, std::move(done));
+  if (listed.size <= kPieceBytes) return StartSmall(place, guard, listed.size, cancellation, std::move(done));
   BufferRef buffer = BufferPool::Current().Allocate(static_cast<size_t>(listed.size));
   if (!buffer) return done(NoMemoryError(place.name, listed.size));
   StartRest(place, guard, std::move(buffer), 0, listed.size, cancellation, std::move(done));

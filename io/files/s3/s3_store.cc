@@ -218,6 +218,7 @@ http::Call S3Store::CallOf(const std::shared_ptr<Going>& going) {
   if (request.body != nullptr) call.request.body = {*request.body};
   call.request.deadline_ms = request.deadline_ms;
   call.target = request.target;
+  call.make_target = request.make_target;
   call.range = request.range;
   call.check = request.check;
   call.may_hedge = request.may_hedge;

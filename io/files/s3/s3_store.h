@@ -38,6 +38,7 @@ struct S3Request {
 
   // As of http::Call.
   absl::Span<uint8_t> target;
+  std::function<absl::Span<uint8_t>()> make_target;
   std::optional<http::Call::Range> range;
   std::function<absl::Status(const http::Head& head)> check;
   bool may_hedge = false;

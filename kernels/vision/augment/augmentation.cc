@@ -26,6 +26,26 @@ const PixelStep& AutoContrast() {
   return step;
 }
 
+// Adds `factor`, of bytes, to values of less than 128.
+class SolarizeAdded : public TableStep {
+ protected:
+  void Fill(const PixelFacts& facts, int64_t, absl::Span<uint8_t> table) const override {
+    for (int value = 0; value < 256; ++value) {
+      table[value] = static_cast<uint8_t>(value < 128 ? std::min<double>(value + facts.factor, 255) : value);
+    }
+  }
+  void RunFloats(const PixelRow& row, const PixelFacts& facts, float* target) const override {
+    const float added = static_cast<float>(facts.factor / 255);
+    const auto changed = [added](float value) { return value < 128.0f / 255 ? std::min(value + added, 1.0f) : value; };
+    std::transform(row.floats(), row.floats() + row.count(), target, changed);
+  }
+};
+
+const PixelStep& SolarizeAddStep() {
+  static const SolarizeAdded step;
+  return step;
+}
+
 // Whether it is a step, which then is added.
 bool AddStep(const Augmented& augmented, DType dtype, PixelSteps& steps) {
   const double magnitude = augmented.magnitude;
@@ -54,6 +74,9 @@ bool AddStep(const Augmented& augmented, DType dtype, PixelSteps& steps) {
     case Augmentation::kInvert:
       steps.Add(InvertStep());
       return true;
+    case Augmentation::kSolarizeAdd:
+      steps.Add(SolarizeAddStep(), magnitude);
+      return true;
     default:
       return false;
   }
@@ -70,8 +93,15 @@ AffineParameters MoveOf(const Augmented& augmented) {
   if (augmented.what == Augmentation::kShearY) {
     return {.shear = {0, DegreesOfShear(magnitude)}, .center = PlanePoint{0, 0}};
   }
-  if (augmented.what == Augmentation::kTranslateX) return {.translate = {magnitude, 0}};
-  return {.translate = {0, magnitude}};
+  // Around any point the same, but exact around this one where pixels have fractions.
+  if (augmented.what == Augmentation::kTranslateX) return {.translate = {magnitude, 0}, .center = PlanePoint{0, 0}};
+  return {.translate = {0, magnitude}, .center = PlanePoint{0, 0}};
+}
+
+PlaneMap MapOf(const Augmented& augmented, const Image& image) {
+  if (augmented.by_tangent && augmented.what == Augmentation::kShearX) return {{1, augmented.magnitude, 0, 0, 1, 0}};
+  if (augmented.by_tangent && augmented.what == Augmentation::kShearY) return {{1, 0, 0, augmented.magnitude, 1, 0}};
+  return InverseOf(MoveOf(augmented), image.height, image.width);
 }
 
 // Between pixels, floats may be made that are beyond them.
@@ -82,15 +112,16 @@ Tensor CutOff(Tensor image, const WarpOptions& options) {
   return image;
 }
 
-absl::StatusOr<Tensor> Moved(const Image& image, const Augmented& augmented, const WarpOptions& options,
+absl::StatusOr<Tensor> Moved(const Image& image, const Augmented& augmented, WarpOptions options,
                              OutputAllocator& output) {
+  options.filter = augmented.filter.value_or(options.filter);
   if (augmented.what == Augmentation::kSharpness) return WithSharpness(image, 1 + augmented.magnitude, output);
   Tensor moved;
   if (augmented.what == Augmentation::kRotate) {
     const auto turning = TurningOf(augmented.magnitude, false, std::nullopt, image.height, image.width);
     HEADRACE_ASSIGN_OR_RETURN(moved, Rotated(image, turning, options, output));
   } else {
-    const PlaneMap map = InverseOf(MoveOf(augmented), image.height, image.width);
+    const PlaneMap map = MapOf(augmented, image);
     HEADRACE_ASSIGN_OR_RETURN(moved, Warped(image, map, image.height, image.width, options, output));
   }
   return CutOff(std::move(moved), options);

@@ -1,10 +1,11 @@
 // `Augment` applies what AutoAugment, RandAugment, TrivialAugmentWide and AugMix choose from: operations on an image,
-// each with a magnitude. Definitions and magnitudes are torchvision's, pixels of uint8 Pillow's.
+// each with a magnitude. Definitions and magnitudes are torchvision's or timm's, pixels of uint8 Pillow's.
 // Threads: pure functions; safe from any thread.
 #ifndef HEADRACE_KERNELS_VISION_AUGMENT_AUGMENTATION_H_
 #define HEADRACE_KERNELS_VISION_AUGMENT_AUGMENTATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,15 +39,18 @@ enum class Augmentation {
   kAutoContrast,
   kEqualize,
   kInvert,
+  kSolarizeAdd,
 };
-// All but the last, which only AutoAugment uses.
+// All but the last: AutoAugment and timm use Invert, timm SolarizeAdd.
 inline constexpr uint64_t kUsualAugmentations = 14;
 
 // An operation with its magnitude: shear as the tangent of its angle, translation in pixels, rotation in degrees
-// counter-clockwise, factors less 1, bits, threshold of 0 … 255.
+// counter-clockwise, factors less 1, bits, threshold of 0 … 255, what is added to values of 0 … 127.
 struct Augmented {
   Augmentation what = Augmentation::kIdentity;
   double magnitude = 0;
+  std::optional<WarpFilter> filter = {};  // else that of WarpOptions
+  bool by_tangent = false;                // shears by it as it is, not by way of its angle, as torchvision does
 
   friend bool operator==(const Augmented&, const Augmented&) = default;
 };

@@ -34,6 +34,10 @@ inline void LumaRow(const uint8_t* rgb, int64_t count, int step, uint8_t* grey) 
   for (int64_t i = 0; i < count; ++i) grey[i] = Luma(rgb + i * step);
 }
 
+inline void GreyRowToRgb(const uint8_t* grey, int64_t count, uint8_t* rgb) {
+  for (int64_t i = 0; i < count; ++i) rgb[3 * i] = rgb[3 * i + 1] = rgb[3 * i + 2] = grey[i];
+}
+
 // a·b / 255, rounded.
 inline uint32_t MultiplyBytes(uint32_t a, uint32_t b) {
   const uint32_t product = a * b + 128;

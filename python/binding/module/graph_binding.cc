@@ -95,6 +95,27 @@ BoundNode MakeNode(const std::string& op, const py::dict& attributes, const py::
   return bound;
 }
 
+// A node in the form of a graph of its own, and its limits: what is pickled.
+py::tuple NodeState(const BoundNode& bound) {
+  ir::proto::Graph graph;
+  graph.set_format(ir::kFormat);
+  *graph.add_nodes() = bound.node;
+  graph.mutable_nodes(0)->clear_inputs();
+  return py::make_tuple(py::bytes(ir::SerializeGraph(graph)), bound.limits.workers, bound.limits.window,
+                        bound.limits.on_device);
+}
+
+BoundNode NodeOfState(const py::tuple& state) {
+  const auto [bytes, workers, window, on_device] = state.cast<std::tuple<std::string, int, int, bool>>();
+  ir::proto::Graph graph = ValueOrRaise(ir::ParseGraph(bytes));
+  if (graph.nodes_size() != 1)
+    Raise(GraphError("this is not a pickled operator: it has ", graph.nodes_size(), " nodes"));
+  BoundNode bound;
+  bound.node = std::move(*graph.mutable_nodes(0));
+  bound.limits = {.workers = workers, .window = window, .on_device = on_device};
+  return bound;
+}
+
 template <typename Operator, typename Visit>
 void VisitOwnReferences(Operator& op, Visit visit) {
   for (ir::proto::Attribute& attribute : *op.mutable_attributes()) {
@@ -459,6 +480,7 @@ void BindGraph(py::module_& module) {
   py::class_<BoundNode>(module, "Node")
       .def(py::init(&MakeNode), py::arg("op"), py::arg("attributes"), py::arg("steps"), py::arg("location"),
            py::arg("workers") = 0, py::arg("window") = 0, py::arg("on_device") = false)
+      .def(py::pickle(&NodeState, &NodeOfState))
       .def_property_readonly("op", [](const BoundNode& self) { return MessageLine(self.node.op()); })
       .def_property_readonly("references", &ReferencesOf)
       .def("referenced_by", &ReferencedBy)

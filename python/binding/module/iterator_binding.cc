@@ -31,6 +31,7 @@
 #include "python/binding/values/context_storage.h"
 #include "python/binding/values/deferred_release.h"
 #include "python/binding/values/handled_signals.h"
+#include "python/binding/values/interpreter_end.h"
 #include "python/binding/values/row_list.h"
 #include "python/binding/values/shared_batch.h"
 #include "python/binding/values/status_error.h"
@@ -156,7 +157,7 @@ Tensor AloneInMemory(Tensor row) {
 // A warning, not an exception, because the pipeline is closed in any case.
 void WarnOf(const UserCalls& calls) try {
   const std::vector<std::string> left_behind = calls.Running();
-  if (left_behind.empty() || _Py_IsFinalizing() != 0) return;
+  if (left_behind.empty() || InterpreterEnds()) return;
   std::string names;
   for (const std::string& name : left_behind) Append(names, names.empty() ? "" : ", ", name);
   const std::string text =

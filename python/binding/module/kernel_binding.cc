@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/cpu_targets.h"
 #include "core/error.h"
 #include "core/output_allocator.h"
 #include "ir/attributes.h"
@@ -74,6 +75,7 @@ pybind11::dict LoadPluginAt(const std::string& path) {
 void BindKernels(pybind11::module_& module) {
   module.def("run_kernel", &RunKernel, pybind11::arg("name"), pybind11::arg("attributes"), pybind11::arg("value"));
   module.def("library_versions", &LibraryVersions);
+  module.def("cpu_targets", &NamesOfCpuTargets);
   module.def("encoded_size", &EncodedSizeOf, pybind11::arg("encoded"));
   module.def("encoded_format", &EncodedFormatOf, pybind11::arg("encoded"));
   module.def(

@@ -35,6 +35,7 @@
 #include "python/binding/module/record_binding.h"
 #include "python/binding/module/tf_record_binding.h"
 #include "python/binding/module/voc_binding.h"
+#include "python/binding/process/kept_processes.h"
 #include "python/binding/process/worker_loop.h"
 #include "python/binding/values/context_storage.h"
 #include "python/binding/values/deferred_release.h"
@@ -146,4 +147,8 @@ PYBIND11_MODULE_EXEC(_engine, module) {
   module.def(
       "outstanding_bytes", [] { return headrace::BufferPool::Global().outstanding_bytes(); },
       "Bytes of large buffers in use, of all pipelines and of what users hold.");
+  module.def(
+      "end_kept_processes", [] { binding::KeptProcesses::OfProgram().EndAll(); },
+      pybind11::call_guard<pybind11::gil_scoped_release>(),
+      "For tests: ends the worker processes that wait for further runs.");
 }

@@ -24,6 +24,8 @@ struct Exchange {
   uint64_t made = 0;  // whose results are there
 
   static constexpr size_t kBytes = 2 * sizeof(uint64_t);
+  // In place of the size of an exchange: a descriptor comes with it, of the memory with other code to run.
+  static constexpr uint64_t kOtherCode = UINT64_MAX;
   static Exchange& In(const SharedMemory& calls) { return *reinterpret_cast<Exchange*>(calls.data()); }
   uint64_t Made() { return std::atomic_ref(made).load(std::memory_order_acquire); }
   void SetMade(uint64_t count) { std::atomic_ref(made).store(count, std::memory_order_release); }

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/printable.h"
 #include "core/stop_signal.h"
 #include "python/binding/process/exchange.h"
+#include "python/binding/process/kept_processes.h"
 #include "python/binding/values/called.h"
 #include "python/binding/values/thread_state.h"
 #include "python/binding/values/unlocked.h"
@@ -28,6 +30,9 @@ constexpr size_t kExchangeBytes = size_t{256} << 10;
 // Results of earlier calls are looked for first after so long; then ever less often.
 constexpr int kFirstLookMs = 4;
 constexpr int kLastLookMs = 256;
+// The end of a pool is seen within this time by what waits for a process to load its code, and by calls.
+constexpr int kStartLookMs = 20;
+constexpr std::chrono::milliseconds kGrace(300);
 
 // "a; b"
 void AddDeath(std::string& deaths, const std::string& death) { Append(deaths, deaths.empty() ? "" : "; ", death); }
@@ -40,8 +45,8 @@ ProcessPool::ProcessPool(std::string name, const py::object& pool, bool packs, s
   // Imported here, as few pipelines need it.
   const py::object pack = py::module_::import("headrace._workers.processes").attr("packed");
   const py::object packed = Called(pack, py::make_tuple(pool.attr("code")));
-  std::tie(command_.folder, command_.arguments, code_) =
-      packed.cast<std::tuple<std::string, std::vector<std::string>, int>>();
+  std::tie(command_.folder, command_.arguments, code_, kind_) =
+      packed.cast<std::tuple<std::string, std::vector<std::string>, int, std::string>>();
 }
 
 ProcessPool::~ProcessPool() {
@@ -50,23 +55,33 @@ ProcessPool::~ProcessPool() {
     for (Slot& slot : processes_) slot.process.release();
     return;
   }
-  processes_.clear();
+  for (size_t i = 0; i < processes_.size(); ++i) Leave(i, std::move(processes_[i].process));
   if (code_ >= 0) close(code_);
+}
+
+std::string ProcessPool::KeptName(size_t slot) const { return Cat(slot, " ", kind_); }
+
+void ProcessPool::Leave(size_t slot, std::unique_ptr<WorkerProcess> process) {
+  if (process == nullptr || process->Ended() || process->HasChildren()) return;
+  KeptProcesses::OfProgram().Keep(KeptName(slot), std::move(process));
 }
 
 void ProcessPool::EndNow() {
   if (getpid() != owner_) return;
-  std::vector<std::unique_ptr<WorkerProcess>> idle;
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    for (Slot& slot : processes_) {
-      if (slot.process != nullptr) slot.process->Kill();
-      // The caller of the others takes them out.
-      if (!slot.taken) idle.push_back(std::move(slot.process));
-    }
-  }
+  std::unique_lock lock(mutex_);
+  closed_ = true;
   changed_.notify_all();
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    if (!processes_[i].taken) Leave(i, std::move(processes_[i].process));
+  }
+  const auto taken = [](const Slot& slot) { return slot.taken && slot.process != nullptr; };
+  changed_.wait_for(lock, kGrace, [&] { return std::none_of(processes_.begin(), processes_.end(), taken); });
+  for (Slot& slot : processes_) {
+    if (!taken(slot)) continue;
+    // Its caller takes it out.
+    slot.process->Kill();
+    slot.killed = true;
+  }
 }
 
 absl::StatusOr<size_t> ProcessPool::TakeSlot() {
@@ -74,10 +89,12 @@ absl::StatusOr<size_t> ProcessPool::TakeSlot() {
   while (true) {
     if (closed_) return ObjectsReleased(name_);
     std::optional<size_t> found;
+    // One that is ready rather than one that starts, and that rather than one to start.
+    const auto progress = [this](size_t i) {
+      return processes_[i].ready ? 2 : processes_[i].process == nullptr ? 0 : 1;
+    };
     for (size_t i = 0; i < processes_.size(); ++i) {
-      if (processes_[i].taken) continue;
-      // One that runs rather than one to start.
-      if (!found.has_value() || (processes_[*found].process == nullptr && processes_[i].process != nullptr)) found = i;
+      if (!processes_[i].taken && (!found.has_value() || progress(*found) < progress(i))) found = i;
     }
     if (found.has_value()) {
       processes_[*found].taken = true;
@@ -91,24 +108,49 @@ void ProcessPool::GiveBack(size_t slot) {
   std::unique_ptr<WorkerProcess> late;
   {
     const std::lock_guard lock(mutex_);
-    processes_[slot].taken = false;
-    if (closed_) late = std::move(processes_[slot].process);
+    Slot& given = processes_[slot];
+    given.taken = false;
+    if (closed_ && given.killed) {
+      late = std::move(given.process);
+    } else if (closed_) {
+      Leave(slot, std::move(given.process));
+    }
   }
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
-absl::Status ProcessPool::StartIn(size_t slot) {
+absl::Status ProcessPool::StartIn(size_t slot, Ended& ended) {
   std::string deaths;
   for (int death = 0; death < kMostDeaths; ++death) {
-    HEADRACE_RETURN_IF_ERROR(SpawnIn(slot));
-    Ended ended = Ended::kBroken;
+    if (processes_[slot].process == nullptr) HEADRACE_RETURN_IF_ERROR(SpawnIn(slot));
+    SpawnOthers();
     HEADRACE_RETURN_IF_ERROR(HearStart(*processes_[slot].process, ended));
-    if (ended == Ended::kAnswered) return absl::OkStatus();
+    processes_[slot].ready = ended == Ended::kAnswered;
+    if (processes_[slot].ready) return absl::OkStatus();
     AddDeath(deaths, Reap(slot));
     HEADRACE_RETURN_IF_ERROR(StillWanted());
   }
   return ResourceError("the worker processes of ", name_, " die before they are ready (", deaths,
                        "); what they say of it is on stderr");
+}
+
+void ProcessPool::SpawnOthers() {
+  std::vector<size_t> others;
+  {
+    const std::lock_guard lock(mutex_);
+    if (spawned_) return;
+    spawned_ = true;
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      if (processes_[i].taken || processes_[i].process != nullptr) continue;
+      processes_[i].taken = true;
+      others.push_back(i);
+    }
+  }
+  for (const size_t other : others) {
+    // The first call there starts it again, and says what is wrong.
+    SpawnIn(other).IgnoreError();
+    GiveBack(other);
+  }
 }
 
 absl::Status ProcessPool::StillWanted() {
@@ -120,7 +162,17 @@ absl::Status ProcessPool::StillWanted() {
 absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
   WorkerProcess::Heard heard = WorkerProcess::Heard::kNothing;
   Answered answer;
-  while (heard == WorkerProcess::Heard::kNothing) HEADRACE_RETURN_IF_ERROR(Hear(process, -1, heard, answer));
+  // What it says of code that an earlier run has left it with is of no interest.
+  do {
+    HEADRACE_RETURN_IF_ERROR(Hear(process, kStartLookMs, heard, answer));
+    if (heard != WorkerProcess::Heard::kNothing) continue;
+    absl::Status wanted = StillWanted();
+    if (wanted.ok()) continue;
+    // A later run may want what it loads.
+    ended = Ended::kUnwanted;
+    return wanted;
+  } while (heard == WorkerProcess::Heard::kNothing ||
+           (heard == WorkerProcess::Heard::kAnswer && !process.HeardStart()));
   ended = heard == WorkerProcess::Heard::kEnded ? Ended::kDied : Ended::kAnswered;
   if (ended == Ended::kDied) return absl::OkStatus();
   WireReader reader(process.results(), answer.bytes);
@@ -128,14 +180,15 @@ absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
 }
 
 absl::Status ProcessPool::SpawnIn(size_t slot) {
-  WorkerProcess::Command command = command_;
-  command.arguments.push_back(std::to_string(getpid()));
-  command.arguments.push_back(std::to_string(slot));
-  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<WorkerProcess> process, WorkerProcess::Start(command, code_));
+  std::unique_ptr<WorkerProcess> process = KeptProcesses::OfProgram().Take(KeptName(slot));
+  if (process == nullptr || !process->GiveCode(code_)) {
+    WorkerProcess::Command command = command_;
+    command.arguments.push_back(std::to_string(getpid()));
+    command.arguments.push_back(std::to_string(slot));
+    HEADRACE_ASSIGN_OR_RETURN(process, WorkerProcess::Start(command, code_));
+  }
   const std::lock_guard lock(mutex_);
   processes_[slot].process = std::move(process);
-  // Was closed meanwhile.
-  if (closed_) processes_[slot].process->Kill();
   return absl::OkStatus();
 }
 
@@ -224,11 +277,12 @@ absl::Status ProcessPool::HearResults(WorkerProcess& process, size_t sent, Progr
 }
 
 absl::Status ProcessPool::ExchangeIn(size_t slot, Progress& progress, Ended& ended) {
-  if (processes_[slot].process != nullptr && processes_[slot].process->Ended()) Reap(slot);
-  if (processes_[slot].process == nullptr) {
-    const absl::Status started = StartIn(slot);
+  if (processes_[slot].ready && processes_[slot].process->Ended()) Reap(slot);
+  if (!processes_[slot].ready) {
+    const absl::Status started = StartIn(slot, ended);
     // Not the row's own error.
     if (!started.ok()) return BeyondRow(started);
+    ended = Ended::kBroken;
   }
   WorkerProcess& process = *processes_[slot].process;
   size_t bytes = 0;
@@ -272,7 +326,8 @@ void ProcessPool::Make(ProcessCalls& calls) {
     }
     Ended ended = Ended::kBroken;
     absl::Status status = ExchangeIn(*slot, progress, ended);
-    const std::string how = ended == Ended::kAnswered ? std::string() : Reap(*slot);
+    const bool stays = ended == Ended::kAnswered || ended == Ended::kUnwanted;
+    const std::string how = stays ? std::string() : Reap(*slot);
     GiveBack(*slot);
     if (progress.next == calls.count()) break;
     if (!status.ok()) {
@@ -289,6 +344,7 @@ std::string ProcessPool::Reap(size_t slot) {
   {
     const std::lock_guard lock(mutex_);
     process = std::move(processes_[slot].process);
+    processes_[slot].ready = false;
   }
   if (process == nullptr) return "";
   const pid_t pid = process->pid();

@@ -1,7 +1,7 @@
-// `ProcessPool` holds the worker processes of the functions of one map, or of one user object. Processes are started
-// when they are first needed. A process is sent one call, or many light ones in one exchange. A call whose process dies
-// is made again by another one; one that dies without a call is replaced.
-// Threads: any thread, with or without the GIL.
+// `ProcessPool` holds the worker processes of the functions of one map, or of one user object. All are started when one
+// is first needed, or taken from those that earlier runs have left (kept_processes.h), and left to later runs at the
+// end. A process is sent one call, or many light ones in one exchange. A call whose process dies is made again by
+// another one; one that dies without a call is replaced. Threads: any thread, with or without the GIL.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_PROCESS_POOL_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_PROCESS_POOL_H_
 
@@ -46,18 +46,21 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   int size() const { return static_cast<int>(processes_.size()); }
   // Has processes make the calls, as many in one exchange as are made within about two milliseconds.
   void Make(ProcessCalls& calls);
-  // Ends all processes, and with them the calls that wait for them.
+  // Ends all calls, and the processes whose calls do not end within a short time.
   void EndNow() override;
 
  private:
   // A worker slot; its number tells the processes apart.
   struct Slot {
     std::unique_ptr<WorkerProcess> process;  // null: not started, or dead
+    bool ready = false;                      // for calls; else it may still load the code
     bool taken = false;
+    bool killed = false;
   };
-  // How an exchange ended: with an answer, by the death of the process, by that of one that had not begun with it, or
-  // by an error here, after which the process is of no further use.
-  enum class Ended { kAnswered, kDied, kGone, kBroken };
+  // How an exchange ended: with an answer, by the death of the process, by that of one that had not begun with it, by
+  // the end of this pool while the process loads the code, or by an error here, after which the process is of no
+  // further use.
+  enum class Ended { kAnswered, kDied, kGone, kUnwanted, kBroken };
   // How far the calls have come, and what became of the next one.
   struct Progress {
     ProcessCalls& calls;
@@ -71,10 +74,16 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
 
   absl::StatusOr<size_t> TakeSlot();
   void GiveBack(size_t slot);
-  // Starts a process there, and waits until it is ready; three times, if it dies.
-  absl::Status StartIn(size_t slot);
+  // Starts a process there if there is none, and waits until it is ready; three times, if it dies.
+  absl::Status StartIn(size_t slot, Ended& ended);
   absl::Status SpawnIn(size_t slot);
-  // One of a new process that is ready. Sets `ended` if it died before.
+  // Starts those of the other slots, at the first call, without waiting for them: they load the code side by side.
+  void SpawnOthers();
+  // The name under which the process of a slot is kept.
+  std::string KeptName(size_t slot) const;
+  // Leaves a process that makes no call to later runs.
+  void Leave(size_t slot, std::unique_ptr<WorkerProcess> process);
+  // One of a new process that is ready. Sets `ended` if it died before, or is not wanted any more.
   absl::Status HearStart(WorkerProcess& process, Ended& ended);
   // Makes the next calls there.
   absl::Status ExchangeIn(size_t slot, Progress& progress, Ended& ended);
@@ -100,10 +109,12 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   const std::shared_ptr<UserObjects> objects_;
   const pid_t owner_ = getpid();
   WorkerProcess::Command command_;
-  int code_ = -1;  // what the processes read at their start
+  int code_ = -1;     // what the processes read at their start
+  std::string kind_;  // processes of one kind may run each other's code
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Slot> processes_;
+  bool spawned_ = false;
   bool closed_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "python/binding/process/worker_loop.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pybind11/stl.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -46,10 +48,18 @@ constexpr int kSocket = 3;
 constexpr int kCalls = 4;
 constexpr int kResults = 5;
 
+// The same open file, for one code that this process runs.
+int Again(int descriptor) {
+  const int again = fcntl(descriptor, F_DUPFD_CLOEXEC, kResults);
+  // The parent sees a dead process, and starts another.
+  if (again < 0) _exit(1);
+  return again;
+}
+
 // Its end of what it shares with the parent.
 class Parent {
  public:
-  Parent() : objects_(std::make_shared<UserObjects>()), calls_(kCalls), results_(kResults) {
+  Parent() : objects_(std::make_shared<UserObjects>()), calls_(Again(kCalls)), results_(Again(kResults)) {
     // A child that was forked while this process was made ready came back.
     if (LostInFork()) _exit(1);
   }
@@ -67,9 +77,10 @@ class Parent {
   }
 
   // Waits for an exchange and makes its calls, but begins none once they have taken long; what is left comes again.
-  // `make` gets the reader, which stands at a call, and gives its result.
-  void Serve(absl::FunctionRef<void(WireReader& reader, GiveResult give)> make) {
+  // `make` gets the reader, which stands at a call, and gives its result. False: other code came, as `other_code`.
+  bool Serve(absl::FunctionRef<void(WireReader& reader, GiveResult give)> make) {
     const size_t bytes = Wait();
+    if (other_code_ >= 0) return false;
     const auto begin = std::chrono::steady_clock::now();
     WireWriter writer(results_);
     uint64_t made = 0;
@@ -88,25 +99,42 @@ class Parent {
     }
     LetGo();
     Answer({writer.bytes(), made});
+    return true;
   }
+
+  // The descriptor of the memory with it.
+  int other_code() const { return other_code_; }
 
  private:
   // Calls of an exchange that have taken so long, or gave so much, are answered at once.
   static constexpr auto kLong = std::chrono::milliseconds(2);
   static constexpr size_t kLongBytes = size_t{1} << 20;
 
-  // Waits for an exchange, and returns how many bytes it takes; ends this process if there will be none.
+  // Waits for an exchange, and returns how many bytes it takes, or for other code; ends this process if there will be
+  // neither.
   size_t Wait() {
     uint64_t size = 0;
+    iovec part = {&size, sizeof(size)};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
     ssize_t got = 0;
     {
       const Unlocked unlocked;
       do {
-        got = recv(kSocket, &size, sizeof(size), 0);
+        got = recvmsg(kSocket, &message, MSG_CMSG_CLOEXEC);
       } while (got < 0 && errno == EINTR);
     }
     if (got != sizeof(size)) EndGroup();
-    return size;
+    if (size != Exchange::kOtherCode) return size;
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    // There was no room for its descriptor here.
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) _exit(1);
+    std::memcpy(&other_code_, CMSG_DATA(header), sizeof(other_code_));
+    return 0;
   }
 
   // False, with nothing changed: there is no memory for the result beside those before; the call has to come again.
@@ -155,6 +183,7 @@ class Parent {
   const std::shared_ptr<UserObjects> objects_;
   SharedMemory calls_;
   SharedMemory results_;
+  int other_code_ = -1;
 };
 
 void PutTensors(WireWriter& writer, const std::vector<Tensor>& tensors) {
@@ -194,20 +223,20 @@ absl::StatusOr<std::vector<Tensor>> CallFunction(const std::vector<ServedFunctio
 }
 
 // `given`: callables, each with whether it takes `rng`, and what seeds for it.
-void ServeFunctions(const std::vector<std::tuple<py::object, bool, py::object>>& given) {
+int ServeFunctions(const std::vector<std::tuple<py::object, bool, py::object>>& given) {
   Parent parent;
   std::vector<ServedFunction> functions;
   for (const auto& [callable, wants_rng, seed] : given) {
     functions.push_back({UserFunction(callable, wants_rng, false, {}, parent.objects()), GlobalSeeds(seed)});
   }
   parent.Begin(absl::OkStatus());
-  while (true) {
-    parent.Serve([&](WireReader& reader, Parent::GiveResult give) {
-      const absl::StatusOr<std::vector<Tensor>> results = CallFunction(functions, reader);
-      give(results.status(),
-           [&](WireWriter& writer) { PutTensors(writer, results.ok() ? *results : std::vector<Tensor>()); });
-    });
+  while (parent.Serve([&](WireReader& reader, Parent::GiveResult give) {
+    const absl::StatusOr<std::vector<Tensor>> results = CallFunction(functions, reader);
+    give(results.status(),
+         [&](WireWriter& writer) { PutTensors(writer, results.ok() ? *results : std::vector<Tensor>()); });
+  })) {
   }
+  return parent.other_code();
 }
 
 absl::Status ReadRows(HostRows& source, const GlobalSeeds& seeds, WireReader& reader,
@@ -227,21 +256,21 @@ absl::Status ReadRows(HostRows& source, const GlobalSeeds& seeds, WireReader& re
   return absl::OkStatus();
 }
 
-void ServeRows(const py::object& dataset, const std::vector<std::string>& columns, const py::object& seed) {
+int ServeRows(const py::object& dataset, const std::vector<std::string>& columns, const py::object& seed) {
   Parent parent;
   const std::shared_ptr<HostRows> source = DatasetRows(dataset, columns, parent.objects());
   const GlobalSeeds seeds(seed);
   parent.Begin(absl::OkStatus());
-  while (true) {
-    parent.Serve([&](WireReader& reader, Parent::GiveResult give) {
-      std::vector<std::vector<Tensor>> rows;
-      const absl::Status status = ReadRows(*source, seeds, reader, rows);
-      give(status, [&](WireWriter& writer) {
-        writer.Number(rows.size());
-        for (const std::vector<Tensor>& row : rows) PutTensors(writer, row);
-      });
+  while (parent.Serve([&](WireReader& reader, Parent::GiveResult give) {
+    std::vector<std::vector<Tensor>> rows;
+    const absl::Status status = ReadRows(*source, seeds, reader, rows);
+    give(status, [&](WireWriter& writer) {
+      writer.Number(rows.size());
+      for (const std::vector<Tensor>& row : rows) PutTensors(writer, row);
     });
+  })) {
   }
+  return parent.other_code();
 }
 
 // Says that the process could not begin.

@@ -13,9 +13,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
+#include "io/files/opened_file.h"
 #include "python/binding/values/thread_state.h"
 
 extern char** environ;
@@ -110,12 +114,52 @@ WorkerProcess::~WorkerProcess() {
   Reap();
   if (watch_ >= 0) close(watch_);
   close(socket_);
+  LeaveTask();
+}
+
+void WorkerProcess::LeaveTask() {
   if (account_ != nullptr) account_->Charge(-charged_);
+  account_ = nullptr;
+  charged_ = 0;
+}
+
+bool WorkerProcess::GiveCode(int code) {
+  uint64_t size = Exchange::kOtherCode;
+  iovec part = {&size, sizeof(size)};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control = {};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &code, sizeof(code));
+  ssize_t sent = 0;
+  do {
+    sent = sendmsg(socket_, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent != sizeof(size)) return false;
+  ++unheard_starts_;
+  return true;
 }
 
 bool WorkerProcess::Ended() const {
   std::array<pollfd, 2> looked = {pollfd{socket_, 0, 0}, pollfd{watch_, POLLIN, 0}};
   return poll(looked.data(), watch_ < 0 ? 1 : 2, 0) > 0;
+}
+
+bool WorkerProcess::HasChildren() const {
+  std::error_code failed;
+  std::filesystem::directory_iterator thread(Cat("/proc/", pid_, "/task"), failed);
+  for (; !failed && thread != std::filesystem::directory_iterator(); thread.increment(failed)) {
+    const Descriptor children = OpenToRead(thread->path() / "children");
+    char first = 0;
+    if (!children.is_open() || read(children.get(), &first, 1) != 0) return true;
+  }
+  return static_cast<bool>(failed);
 }
 
 bool WorkerProcess::Send(size_t bytes) {

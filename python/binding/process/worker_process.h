@@ -1,7 +1,7 @@
-// `WorkerProcess` is one process that works for a pipeline: started with exec, controlled over a socket and two pieces
-// of shared memory, and terminated with SIGKILL, together with what it has started. It ends by itself as soon as this
-// process is gone (worker_loop.h).
-// Threads: one thread at a time, without the GIL; Kill from any.
+// `WorkerProcess` is one process that works for a pipeline, and then perhaps for others: started with exec, controlled
+// over a socket and two pieces of shared memory, and terminated with SIGKILL, together with what it has started. It
+// ends by itself as soon as this process is gone (worker_loop.h). Threads: one thread at a time, without the GIL; Kill
+// from any.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_WORKER_PROCESS_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_WORKER_PROCESS_H_
 
@@ -33,6 +33,11 @@ class WorkerProcess {
   // The process finds its end of the socket, the memory of calls, that of results, `code`, and the folder that is
   // current here as descriptors 3 to 7, and nothing on its standard input. kResource if none can be started.
   static absl::StatusOr<std::unique_ptr<WorkerProcess>> Start(const Command& command, int code);
+  // Gives it other code to run, once it is done with what it was sent. False: it has ended.
+  bool GiveCode(int code);
+  // Takes note that it said whether it is ready, which it does once for each code. False: it has been given other code
+  // since, and will say so again.
+  bool HeardStart() { return --unheard_starts_ == 0; }
   // Ends the process, and waits until it is gone.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -42,6 +47,8 @@ class WorkerProcess {
 
   // Whether it has ended, as far as can be known without waiting.
   bool Ended() const;
+  // Whether it may have child processes, which would outlive what it was started for.
+  bool HasChildren() const;
   enum class Heard { kAnswer, kEnded, kNothing };
   // Tells it that an exchange of so many bytes stands in calls(). False: it has ended.
   bool Send(size_t bytes);
@@ -50,6 +57,8 @@ class WorkerProcess {
   absl::StatusOr<Heard> Receive(int wait_ms, Answered& answer);
   // Charges what it shares to the account of the running task.
   void ChargeMemory();
+  // Takes what was charged back, as the run has ended.
+  void LeaveTask();
   // Makes it end, now, with all processes of its group. Receive then says so.
   void Kill();
   // Waits for the end of a process that has ended or will soon, kills what is left of its group, and says how it ended:
@@ -70,6 +79,7 @@ class WorkerProcess {
   pid_t pid_ = -1;
   int watch_ = -1;
   std::mutex mutex_;
+  int unheard_starts_ = 1;
   bool gone_ = false;  // reaped: its number may belong to another process
   MemoryAccount* account_ = nullptr;
   int64_t charged_ = 0;

@@ -12,6 +12,7 @@
 
 #include "core/interrupt.h"
 #include "python/binding/values/context_storage.h"
+#include "python/binding/values/interpreter_end.h"
 #include "python/binding/values/shown_listings.h"
 #include "python/binding/values/unlocked.h"
 
@@ -32,7 +33,7 @@ class __attribute__((visibility("hidden"))) HandledSignals {
   }
   // Without the GIL. Whether a handler raised, or the interpreter ends.
   bool Came() {
-    if (_Py_IsFinalizing() != 0) return true;
+    if (InterpreterEnds()) return true;
     const pybind11::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) raised_.emplace();
     return raised();

@@ -6,13 +6,14 @@
 
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/handled_signals.h"
+#include "python/binding/values/interpreter_end.h"
 #include "python/binding/values/python_text.h"
 
 namespace headrace::python {
 namespace {
 
 void ShowListing(const ListingProgress::Seen& seen) {
-  if (_Py_IsFinalizing() != 0) return;
+  if (InterpreterEnds()) return;
   // A thread that forks waits for the work with the GIL.
   const WorkingHold::Pause pause;
   const pybind11::gil_scoped_acquire gil;

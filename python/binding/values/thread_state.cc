@@ -2,6 +2,7 @@
 
 #include <Python.h>
 
+#include "python/binding/values/interpreter_end.h"
 #include "python/binding/values/stay_at_exit.h"
 
 namespace headrace::python {
@@ -18,7 +19,7 @@ class KeptState {
   // Runs while another thread waits for the end of this one, without the GIL.
   ~KeptState() {
     // An interpreter that is shutting down needs nothing back.
-    if (state_ == nullptr || Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0) return;
+    if (state_ == nullptr || Py_IsInitialized() == 0 || InterpreterEnds()) return;
     StayAtExit([this] {
       PyEval_RestoreThread(state_);
       PyThreadState_Clear(state_);

@@ -6,6 +6,7 @@
 #include <Python.h>
 #include <unistd.h>
 
+#include "python/binding/values/interpreter_end.h"
 #include "python/binding/values/stay_at_exit.h"
 
 namespace headrace::python {
@@ -13,11 +14,11 @@ namespace headrace::python {
 class Unlocked {
  public:
   // While the interpreter shuts down its last thread keeps the GIL: no other thread may take it any more.
-  Unlocked() : state_(_Py_IsFinalizing() != 0 ? nullptr : PyEval_SaveThread()) {}
+  Unlocked() : state_(InterpreterEnds() ? nullptr : PyEval_SaveThread()) {}
   ~Unlocked() {
     if (state_ == nullptr) return;
     // A daemon thread at the interpreter's end: the process ends it soon.
-    while (_Py_IsFinalizing() != 0) pause();
+    while (InterpreterEnds()) pause();
     StayAtExit([this] { PyEval_RestoreThread(state_); });
   }
   Unlocked(const Unlocked&) = delete;

@@ -21,3 +21,12 @@ class FunctionAdapter:
         if hasattr(function, "__code__"):
             self.__code__ = function.__code__
         self._function = function
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Code is not pickled; the function brings its own.
+        return {name: value for name, value in vars(self).items() if name != "__code__"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if hasattr(self._function, "__code__"):
+            self.__code__ = self._function.__code__

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
+from headrace._arguments import augmentation_names, table_names
 from headrace._arguments.storage import guarded
 from headrace._arguments.suggestions import did_you_mean
 from headrace.errors import GraphError
@@ -12,6 +13,7 @@ from headrace.errors import GraphError
 __all__ = [
     "advise",
     "advise_init",
+    "advised",
     "class_advice",
     "method_advice",
     "source_advice",
@@ -41,7 +43,7 @@ _ARRAYS = (
 )
 _FLOATS = "write V.ToFloat() for values of 0 … 1, and V.HWC2CHW() for channels first"
 
-_METHODS = {
+_METHODS = table_names.METHODS | {
     "prefetch": _READ_AHEAD,
     "padded_batch": "write batch(size, pad=True)",
     "ragged_batch": 'write batch(size, ragged="splits")',
@@ -77,68 +79,72 @@ _METHODS = {
     "num_classes": "write len(dataset.classes)",
 }
 
-_KEYWORDS = {
-    "num_parallel_calls": _WORKERS,
-    "num_parallel_workers": _WORKERS,
-    "num_workers": _WORKERS,
-    "num_threads": _WORKERS,
-    "max_rowsize": _WORKERS,
-    "persistent_workers": _WORKERS,
-    "prefetch_factor": _READ_AHEAD,
-    "buffer_size": "the number of rows to mix is called window: shuffle(window=…)",
-    "reshuffle_each_iteration": _SEED,
-    "deterministic": "leave it out: results never depend on timing",
-    "batch_size": "the number of rows is called size: batch(size=…)",
-    "drop_last": "it is called drop_remainder: batch(size, drop_remainder=True)",
-    "collate_fn": "write batch(size, function=…), which gets the columns as lists of rows; pad=True alone joins rows "
-    'that differ in shape, and ragged="list" gives lists of them',
-    "per_batch_map": "it is called function: batch(size, function=…)",
-    "batch_sampler": "write sample(…) for the order, and batch(size), where size may be a function of the batch",
-    "processes": "worker processes are for Python functions of map and for datasets of from_dataset: "
-    "map(function, columns, processes=…), hr.from_dataset(dataset, processes=…)",
-    "input_columns": "it is called columns: map(kernels, columns=…)",
-    "output_columns": "it is called output: map(kernels, columns, output=…)",
-    "operations": "it is called kernels: map(kernels=…)",
-    "map_func": "it is called kernels: map(kernels=…)",
-    "cycle_length": "it is called cycle: interleave(function, cycle=…)",
-    "block_length": "it is called block: interleave(function, cycle=…, block=…)",
-    "bucket_boundaries": "it is called boundaries: bucket_by_length(column, boundaries, batch_sizes)",
-    "bucket_batch_sizes": "it is called batch_sizes: bucket_by_length(column, boundaries, batch_sizes)",
-    "pad_to_bucket_boundary": 'write bucket_by_length(…, pad="boundary")',
-    "window_size": "it is called size: group_by_window(key, size, function)",
-    "num_epochs": _EPOCHS,
-    "epochs": _EPOCHS,
-    "num_shards": _RANKS,
-    "shard_id": _RANKS,
-    "rank": _RANKS,
-    "world_size": _RANKS,
-    "num_replicas": _RANKS,
-    "pin_memory": _DEVICE,
-    "pin_memory_device": _DEVICE,
-    "timeout": "write iterate(stall_warning=seconds), after which a call that hangs is named on stderr",
-    "worker_init_fn": "it is called worker_init: map(function, columns, processes=…, worker_init=…), and so in "
-    "hr.from_dataset",
-    "multiprocessing_context": "leave it out: processes=… of map and hr.from_dataset starts processes anew, and never "
-    "forks",
-    "generator": "write with_seed(seed), or seed=… of the source",
-    "in_order": "leave it out: rows always come in order",
-    "shuffle": "write shuffle=True in the source, or shuffle(window), a method",
-    "transform": _TRANSFORM,
-    "target_transform": _TRANSFORM,
-    "transforms": "it is called kernels, and branches in RandomChoice; it comes first and needs no name",
-    "padding_mode": "it is called mode",
-    "inplace": "leave it out: nothing that a kernel gets is changed",
-    "num_output_channels": "it is called output_channels",
-    "sharpness_factor": _FACTOR,
-    "labels_getter": 'leave it out: map names columns, as in map(V.MixUp(…), ["image", "label"]), and with boxes '
-    'hr.boxes("boxes", labels="label")',
-    "sep": "it is called delimiter: hr.Csv(patterns, delimiter=…)",
-    "on_error": 'write dataset.on_error("skip"), which holds for the whole pipeline',
-    "sampler": "write shuffle=True in the source, or sample(…), as in sample(hr.Weighted(weights)); for chosen rows "
-    "select(indices)",
-}
+_KEYWORDS = (
+    augmentation_names.KEYWORDS
+    | table_names.KEYWORDS
+    | {
+        "num_parallel_calls": _WORKERS,
+        "num_parallel_workers": _WORKERS,
+        "num_workers": _WORKERS,
+        "num_threads": _WORKERS,
+        "max_rowsize": _WORKERS,
+        "persistent_workers": _WORKERS,
+        "prefetch_factor": _READ_AHEAD,
+        "buffer_size": "the number of rows to mix is called window: shuffle(window=…)",
+        "reshuffle_each_iteration": _SEED,
+        "deterministic": "leave it out: results never depend on timing",
+        "batch_size": "the number of rows is called size: batch(size=…)",
+        "drop_last": "it is called drop_remainder: batch(size, drop_remainder=True)",
+        "collate_fn": "write batch(size, function=…), which gets the columns as lists of rows; pad=True alone joins rows "
+        'that differ in shape, and ragged="list" gives lists of them',
+        "per_batch_map": "it is called function: batch(size, function=…)",
+        "batch_sampler": "write sample(…) for the order, and batch(size), where size may be a function of the batch",
+        "processes": "worker processes are for Python functions of map and for datasets of from_dataset: "
+        "map(function, columns, processes=…), hr.from_dataset(dataset, processes=…)",
+        "input_columns": "it is called columns: map(kernels, columns=…)",
+        "output_columns": "it is called output: map(kernels, columns, output=…)",
+        "operations": "it is called kernels: map(kernels=…)",
+        "map_func": "it is called kernels: map(kernels=…)",
+        "cycle_length": "it is called cycle: interleave(function, cycle=…)",
+        "block_length": "it is called block: interleave(function, cycle=…, block=…)",
+        "bucket_boundaries": "it is called boundaries: bucket_by_length(column, boundaries, batch_sizes)",
+        "bucket_batch_sizes": "it is called batch_sizes: bucket_by_length(column, boundaries, batch_sizes)",
+        "pad_to_bucket_boundary": 'write bucket_by_length(…, pad="boundary")',
+        "window_size": "it is called size: group_by_window(key, size, function)",
+        "num_epochs": _EPOCHS,
+        "epochs": _EPOCHS,
+        "num_shards": _RANKS,
+        "shard_id": _RANKS,
+        "rank": _RANKS,
+        "world_size": _RANKS,
+        "num_replicas": _RANKS,
+        "pin_memory": _DEVICE,
+        "pin_memory_device": _DEVICE,
+        "timeout": "write iterate(stall_warning=seconds), after which a call that hangs is named on stderr",
+        "worker_init_fn": "it is called worker_init: map(function, columns, processes=…, worker_init=…), and so in "
+        "hr.from_dataset",
+        "multiprocessing_context": "leave it out: processes=… of map and hr.from_dataset starts processes anew, and never "
+        "forks",
+        "generator": "write with_seed(seed), or seed=… of the source",
+        "in_order": "leave it out: rows always come in order",
+        "shuffle": "write shuffle=True in the source, or shuffle(window), a method",
+        "transform": _TRANSFORM,
+        "target_transform": _TRANSFORM,
+        "transforms": "it is called kernels, and branches in RandomChoice; it comes first and needs no name",
+        "padding_mode": "it is called mode",
+        "inplace": "leave it out: nothing that a kernel gets is changed",
+        "num_output_channels": "it is called output_channels",
+        "sharpness_factor": _FACTOR,
+        "labels_getter": 'leave it out: map names columns, as in map(V.MixUp(…), ["image", "label"]), and with boxes '
+        'hr.boxes("boxes", labels="label")',
+        "sep": "it is called delimiter: hr.Csv(patterns, delimiter=…)",
+        "on_error": 'write dataset.on_error("skip"), which holds for the whole pipeline',
+        "sampler": "write shuffle=True in the source, or sample(…), as in sample(hr.Weighted(weights)); for chosen rows "
+        "select(indices)",
+    }
+)
 
-_CLASSES = {
+_CLASSES = augmentation_names.CLASSES | {
     "AutoAugmentPolicy": 'policies are texts, as in V.AutoAugment("cifar10")',
     "ClampBoundingBoxes": "it is called ClampBoxes",
     "ClampKeyPoints": "it is called ClampKeypoints",
@@ -164,7 +170,7 @@ _CLASSES = {
 
 _LOADER = "write headrace.torch.Loader(dataset, batch_size=…)"
 _OBJECTS = "write hr.from_dataset(dataset) over an object that gives rows by number"
-_SOURCES = {
+_SOURCES = table_names.SOURCES | {
     "DataLoader": _LOADER,
     "Loader": _LOADER,
     "StatefulDataLoader": _LOADER,
@@ -212,7 +218,7 @@ def advise(cls: _Class) -> _Class:
     for owner in reversed(cls.__mro__):
         for name, method in vars(owner).items():
             if callable(method) and not name.startswith("_") and hasattr(method, "__code__"):
-                setattr(owner, name, _advised(method, method.__name__))
+                setattr(owner, name, advised(method, method.__name__))
     return cls
 
 
@@ -221,7 +227,7 @@ def advise_init(cls: type) -> None:
     package, _, module = cls.__module__.partition(".")
     is_public = package == "headrace" and module.isidentifier() and not module.startswith("_")
     if is_public and "__init__" in vars(cls):
-        cls.__init__ = _advised(cls.__init__, cls.__name__)  # type: ignore[misc]
+        cls.__init__ = advised(cls.__init__, cls.__name__)  # type: ignore[misc]
 
 
 def _check_value(of: str, known: tuple[str, ...], by_value: tuple[str, Any, str], args: Any, given: Any) -> None:
@@ -240,23 +246,36 @@ def unknown_keyword(of: str, name: str, known: Collection[str]) -> TypeError:
     return TypeError(f"{of}() has no parameter {name}{near or '; it has ' + (', '.join(known) or 'none')}")
 
 
-def _advised(method: Callable[..., Any], shown: str) -> Callable[..., Any]:
-    code = getattr(method, "__wrapped__", method).__code__
+def advised(function: Callable[..., Any], shown: str) -> Callable[..., Any]:
+    """A function that answers a keyword of another library, or a mistyped one, by what to write in its place."""
+    code = getattr(function, "__wrapped__", function).__code__
     takes_any = bool(code.co_flags & inspect.CO_VARKEYWORDS)
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     public = [name for name in known if name != "self"]
+    options = _run_options(function) if takes_any else ()
 
     by_value = _VALUES.get(shown)
 
-    @functools.wraps(method)
+    @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:
         if isinstance(given.get("storage"), Mapping):
             given["storage"] = guarded(given.pop("storage"), shown)
         if by_value is not None:
             _check_value(shown, known, by_value, args, given)
         for name in given:
-            if name not in known and (name in _KEYWORDS or not takes_any):
-                raise unknown_keyword(shown, name, public)
-        return method(*args, **given)
+            if name in known or name in options:
+                continue
+            if name in _KEYWORDS or options or not takes_any:
+                raise unknown_keyword(shown, name, [*public, *options])
+        return function(*args, **given)
 
     return call
+
+
+def _run_options(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The options of runs that it takes besides its parameters."""
+    declared = function.__globals__.get("RunParameters")
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD and "RunParameters" in str(parameter.annotation):
+            return tuple(declared.__annotations__) if declared is not None else ()
+    return ()

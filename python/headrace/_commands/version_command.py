@@ -48,11 +48,21 @@ def _row(component: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def _components(bill: pathlib.Path) -> list[dict[str, Any]]:
+    with open_to_read(bill) as file:
+        found: list[dict[str, Any]] = json.load(file)["components"]
+    return found
+
+
+def versions_of_parts(bill: pathlib.Path) -> dict[str, str]:
+    """Of what the bill lists, by its name."""
+    return {component["name"]: component["version"] for component in _components(bill)}
+
+
 def describe_parts(bill: pathlib.Path) -> list[str]:
     """The lines of a table of what the bill lists."""
     rows = [dict(zip(_COLUMNS, _COLUMNS, strict=True))]
-    with open_to_read(bill) as file:
-        rows += [_row(component) for component in json.load(file)["components"]]
+    rows += [_row(component) for component in _components(bill)]
     widths = {column: max(len(row[column]) for row in rows) for column in _COLUMNS}
     return ["  ".join(row[column].ljust(widths[column]) for column in _COLUMNS).rstrip() for row in rows]
 

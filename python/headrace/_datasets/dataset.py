@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
-from headrace import _mindrecord, _parquet, _records, sheet
+from headrace import _mindrecord, _parquet, _records, _statistics, sheet
 from headrace._arguments import options
 from headrace._arguments.other_libraries import advise, advise_init, method_advice
 from headrace._arguments.storage import within
@@ -16,6 +16,7 @@ from headrace._datasets.base import Base
 from headrace._datasets.class_names import class_names, known_classes, label_columns, why_none
 from headrace._datasets.class_names import classes_of as class_names_of
 from headrace._datasets.methods import Methods
+from headrace._datasets.pickling import pickled
 from headrace._datasets.runs import Runs
 from headrace._datasets.sampler import Sampler, applied
 from headrace._datasets.summary import Summary
@@ -27,9 +28,12 @@ from headrace.errors import GraphError
 from headrace.transforms import TypeCast
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from headrace._mindrecord import WrittenSet
     from headrace._parquet import WrittenParquet
     from headrace._records import Written, WrittenTar, WrittenTFRecords
+    from headrace._statistics import Statistics
     from headrace.sheet import ContactSheet
 
 __all__ = ["Dataset"]
@@ -64,6 +68,13 @@ class Dataset(Methods, Runs):
             near = did_you_mean(name, known) if advice is None else f"; {advice}"
             # Without `obj`: else Python adds a suggestion of its own, perhaps of a private name.
             raise AttributeError(f"a Dataset has no {name}{near}", name=name)
+
+    # ---- in other processes ----
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For `pickle`, and so for multiprocessing, joblib and Ray: the pipeline with its functions and arrays, its options
+        and its epoch; without `storage`. GraphError for more than 64 MiB of arrays, and for what cannot be pickled."""
+        return pickled(self, self.epoch)
 
     # ---- rows by number ----
 
@@ -119,6 +130,28 @@ class Dataset(Methods, Runs):
             column: Its name in this dataset.
         """
         return class_names_of(self, column)
+
+    # ---- its numbers ----
+
+    def statistics(self, column: str, **options: Unpack[RunParameters]) -> Statistics:
+        """The mean, standard deviation, least and greatest value of a column over the rows of epoch `ds.epoch`: for each
+        element of the last axis, as for each feature of a table or each channel of pictures, or one number of scalars.
+
+        They are computed in float64, in the order of the rows, so that they do not depend on the number of workers.
+        Compute them of the rows that a model is trained on, and use them for all that it sees:
+
+            found = train.statistics("features")
+            scale = T.Standardize(found.mean, found.std)
+            train, test = train.map(scale, "features"), test.map(scale, "features")
+
+        Raises GraphError for batches, and for a column without numbers; DataError for NaN and infinity, for rows whose last
+        axes differ, and where there are no values; and the errors of the pipeline.
+
+        Args:
+            column: Its name in this dataset.
+            options: Those of `iterate`.
+        """
+        return _statistics.statistics_of(self, column, dict(options))
 
     # ---- looking at it ----
 

@@ -86,7 +86,22 @@ def from_huggingface(
         seed=seed,
         name=name,
     )
+    if "Dataset" in kinds:
+        held = source._bindings[0]
+        assert held is not None
+        # Of a mapped table the library pickles the path.
+        held[1].stands_for(_PickledTable(dataset))
     return source if numbers is None else source.select(numbers)
+
+
+class _PickledTable:
+    """The table of a dataset, pickled as that is."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _table, (self._dataset,)
 
 
 def _table(dataset: Any) -> Any:

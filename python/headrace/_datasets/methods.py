@@ -159,6 +159,7 @@ class Methods(Base):
         *,
         disk: int | str | None = None,
         transparent: bool = False,
+        version: str | None = None,
     ) -> Dataset:
         """Keeps the rows of its input, so that later epochs need not make them again.
 
@@ -179,16 +180,20 @@ class Methods(Base):
             memory: The most memory: bytes, or a text such as "1GiB"; at most three quarters of
                 iterate(memory=) are taken; None: half of it.
             directory: A folder for rows that later runs find again, and for rows that do not fit into
-                memory; not over Python functions.
+                memory; over Python functions with a version alone.
             disk: The most bytes of the files: a number, or a text such as "100GB"; None: half of the
                 free space there.
             transparent: Let the input run its own epochs, so that shuffle=True of a source draws a new
                 order in each; only if rows are kept by key and no step below draws.
+            version: Of the Python functions and objects below, for files in the directory: change the
+                text whenever they would give other rows, as nothing else tells.
 
         Example:
             ds.cache("1GiB")
         """
-        made: Dataset = adapted("cache", self, memory=memory, directory=directory, disk=disk, transparent=transparent)
+        made: Dataset = adapted(
+            "cache", self, memory=memory, directory=directory, disk=disk, transparent=transparent, version=version
+        )
         return made
 
     def concat(self, *others: Dataset) -> Dataset:

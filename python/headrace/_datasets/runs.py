@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
 from headrace._arguments.doubts import warn_once
@@ -29,6 +29,8 @@ from headrace._runs.run_options import RunOptions, RunParameters
 from headrace.errors import GraphError, StateError, UnsupportedError
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from headrace._datasets.dataset import Dataset
 
 __all__ = ["Runs"]

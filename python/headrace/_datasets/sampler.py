@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown
+from headrace._arguments.other_libraries import advise_init
 from headrace._datasets import user_sampler
 from headrace._datasets.fields.array_columns import array_source, exact_array
 from headrace.errors import GraphError
@@ -24,6 +25,10 @@ class Sampler:
     _given: Any
     # What it takes for each row, "weights" or "labels": the name of a column, or an array.
     _values: tuple[str, Any] | None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        advise_init(cls)
 
     def __init__(self) -> None:
         raise TypeError("a Sampler is made by one of its classes, such as headrace.Weighted(…)")

@@ -133,6 +133,9 @@ class _Iterated:
         self.sampler = sampler
         self._turn = _turn_of(sampler)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Iterated, (self.sampler,)
+
     def size(self, epoch: int) -> int:
         with self._turn:
             self._begin(epoch)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace._arguments.import_statement import imports_from
+from headrace._arguments.other_libraries import class_advice, source_advice
 
 __all__ = ["attribute_of", "method_of", "set_finders"]
 
@@ -33,6 +34,9 @@ def attribute_of(module: str, name: str) -> Any:
                 raise
             raise ImportError(str(error), name=f"headrace.{module}") from None
     home = "headrace" if module == "sources" else f"headrace.{module}"
+    advice = class_advice(name) or (source_advice(name) if module == "sources" else None)
+    if advice:  # With the name, and without the module: else Python adds a suggestion of its own.
+        raise AttributeError(f"module {home!r} has no attribute {name!r}; {advice}", name=name)
     raise AttributeError(f"module {home!r} has no attribute {name!r}")
 
 

@@ -3,7 +3,7 @@
 import sys
 import time
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from headrace import _engine
 from headrace._arguments.options import shown
@@ -11,6 +11,9 @@ from headrace._datasets.dataset import Dataset
 from headrace._runs.iterator import Iterator
 from headrace._runs.loop_target import refuse_names
 from headrace.errors import GraphError, UnsupportedError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["progress", "tqdm_class"]
 
@@ -54,7 +57,7 @@ class Progress:
         self._waited = 0.0
         self._rows: int | None = 0
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         if self._iterator._gives_dicts:
             refuse_names()
         return self
@@ -92,7 +95,7 @@ class Progress:
         self._end_bar()
         self._iterator.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(

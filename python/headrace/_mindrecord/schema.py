@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import shown, text
 from headrace.errors import GraphError
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from headrace._datasets.base import ColumnType
 
 __all__ = ["Field", "Schema", "index_fields"]
@@ -50,7 +52,7 @@ class Schema:
     blob_order: tuple[str, ...] | None = None
 
     @classmethod
-    def of_content(cls, content: Any, description: Any, of: str) -> Self:
+    def of_content(cls, content: Any, description: Any, of: str) -> "Self":
         """Of a dict from name to `{"type": …}` or `{"type": …, "shape": […]}`."""
         if not isinstance(content, Mapping) or not content:
             raise GraphError(
@@ -60,11 +62,11 @@ class Schema:
         return cls._sorted((_field_of(name, each, of) for name, each in content.items()), described)
 
     @classmethod
-    def of_columns(cls, columns: "Mapping[str, ColumnType]", of: str) -> Self:
+    def of_columns(cls, columns: "Mapping[str, ColumnType]", of: str) -> "Self":
         return cls._sorted((_field_of_column(name, each, of) for name, each in columns.items()), "")
 
     @classmethod
-    def of_header(cls, header: Mapping[str, Any]) -> Self:
+    def of_header(cls, header: Mapping[str, Any]) -> "Self":
         """Of one that the engine found to be good."""
         (schema,) = header["schema"]
         fields = (
@@ -74,7 +76,7 @@ class Schema:
         return cls._sorted(fields, str(schema.get("desc", "")), tuple(schema["blob_fields"]))
 
     @classmethod
-    def _sorted(cls, fields: Iterable[Field], description: str, blob_order: tuple[str, ...] | None = None) -> Self:
+    def _sorted(cls, fields: Iterable[Field], description: str, blob_order: tuple[str, ...] | None = None) -> "Self":
         return cls(tuple(sorted(fields, key=lambda field: field.name)), description, blob_order)
 
     @cached_property

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from headrace._mindrecord.set_assembly import SetAssembly, Sizes, Target, Target
 from headrace._mindrecord.set_files import read_header, set_paths
 from headrace._writing.encoding import MADE
 from headrace.errors import DataError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["SetDraft", "encoded_row"]
 
@@ -74,7 +77,7 @@ class SetDraft:
             self._spool = RowSpool(paths[0])
 
     @classmethod
-    def appending(cls, path: str, take: Take, of: str) -> Self:
+    def appending(cls, path: str, take: Take, of: str) -> "Self":
         """To the set that the file is of: rows go to the end of its last file, which is written anew."""
         last = _engine.mind_record_fields([os.fsencode(path)], True)[0][-1]
         header = read_header(last)

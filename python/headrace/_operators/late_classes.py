@@ -74,7 +74,7 @@ def _advice(module: str, name: str) -> str:
         if name in names:
             return f"; it is in headrace.{other}"
     if module == "sources":
-        advice = source_advice(name)
+        advice = source_advice(name) or class_advice(name)
         return f"; {advice}" if advice else did_you_mean(name, sources.__all__)
     if module not in kernels:
         return ""

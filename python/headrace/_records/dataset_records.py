@@ -121,7 +121,8 @@ def _chosen(schema: "dict[str, ColumnType]") -> Callable[[dict[str, Any], int], 
         return lambda row, position: (position, [_bytes_of(name, row[name], position)])
     raise GraphError(
         f"write_records: the columns are {', '.join(sorted(names))}; it takes image and label, perhaps with id, or one "
-        "column of bytes: choose and name them with project() and rename()"
+        "column of bytes: choose and name them with project() and rename(), or write all columns with their types by "
+        "write_mindrecord(), write_tfrecord() or write_parquet()"
     )
 
 

@@ -3,10 +3,13 @@ nothing that another process could go on with."""
 
 import os
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING
 
 from headrace import _engine
 from headrace._records.record_draft import Checkpoint, index_path
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["FarDraft"]
 
@@ -52,7 +55,7 @@ class FarDraft:
         self._writer.commit()
         self._index.commit()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, *_: object) -> None:

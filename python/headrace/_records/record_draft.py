@@ -15,7 +15,7 @@ import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from headrace import _engine
 from headrace._files.opened_file import open_own_file, open_to_read
@@ -23,6 +23,9 @@ from headrace._files.system_error import system_error
 from headrace._writing.encoding import DRAFT
 from headrace._writing.journal_lines import JOURNAL, checked_line, fields_of, is_count, parsed
 from headrace.errors import DataError, Error, StateError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Checkpoint", "RecordDraft", "index_path", "is_kept"]
 
@@ -82,13 +85,13 @@ class RecordDraft:
             raise
 
     @classmethod
-    def create(cls, path: str, job: str) -> Self:
+    def create(cls, path: str, job: str) -> "Self":
         """Starts over, in place of the draft of a killed process. UnsupportedError: another process writes `path`, or what
         has the names of the draft is not this user's."""
         return cls(path, _engine.RecordWriter(os.fsencode(path)), job, ())
 
     @classmethod
-    def resume(cls, path: str, job: str) -> Self:
+    def resume(cls, path: str, job: str) -> "Self":
         """Goes on after the last checkpoint whose bytes are there; begins anew if there is none. StateError: the draft
         is of another job. UnsupportedError as `create`."""
         before = _kept(path, job)
@@ -172,7 +175,7 @@ class RecordDraft:
         _engine.remove_file(os.fsencode(_journal_of(path)))
         return good
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -10,7 +10,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace import _engine
 from headrace._arguments import options
@@ -25,9 +25,13 @@ from headrace._runs.foreign_files import name_foreign_file
 from headrace._runs.loop_target import refuse_names
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.ragged import rows_in
+from headrace._runs.run_log import log_end
 from headrace._runs.stall_watch import stall_watch
 from headrace._runs.tuple_batches import TupleMaking
 from headrace.errors import ClosedError, Error, UnsupportedError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Iterator"]
 
@@ -135,7 +139,10 @@ class Run:
             self._text, self._report = engine.explain(), engine.report()
 
     def warn(self) -> None:
-        """Says what the user should know of the far stores that it used."""
+        """Says what the user should know of the far stores that it used, and logs what it left out and kept. Not from a
+        finalizer, which may interrupt a handler of logging."""
+        if self._report is not None:
+            log_end(self._text or "", self._report)
         for store in (self._report or {}).get("stores", ()):
             if "warning" in store:
                 warn_once(f"{store['name']}: {store['warning']}", ("", 0))
@@ -212,7 +219,7 @@ class Iterator:
         where a row fills the last round up. Elsewhere None: batches that are dicts have it themselves."""
         return None if self._tuples is None else self._tuples.pad
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         if self._gives_dicts:
             refuse_names()
         return self
@@ -254,7 +261,7 @@ class Iterator:
             raise _again(self._error)
         raise StopIteration
 
-    def _without_first(self, count: int) -> Self:
+    def _without_first(self, count: int) -> "Self":
         """After so many rows, which it takes and drops before callbacks see any."""
         calls, self._calls = self._calls, None
         try:
@@ -330,7 +337,7 @@ class Iterator:
             "goes on from the same position"
         )
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(

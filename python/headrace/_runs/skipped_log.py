@@ -4,10 +4,13 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace._files.opened_file import open_to_read
 from headrace.errors import Error
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["SkippedLog", "SkippedRow", "kept_rows"]
 
@@ -25,7 +28,7 @@ class SkippedLog:
     """A file in a folder of its own, which lasts as long as a `with` block. A row stands there before the next one is
     given."""
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         self._folder = tempfile.TemporaryDirectory(prefix="headrace-skipped-")
         self.path = os.path.join(self._folder.name, "log")
         self._read = 0

@@ -1,4 +1,4 @@
-"""Prints the running tasks on stderr when a loop waits for too long.
+"""Prints the running tasks on stderr, and logs them, when a loop waits for too long.
 
 One thread watches all iterators, because a waiting thread may run a task and not return from it. The thread starts with
 the first iterator, checks each about once per permitted waiting time, and ends with the process.
@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 from headrace import _engine
 from headrace._arguments.printed import say
+from headrace._runs import log
 
 __all__ = ["StallWatch", "stall_watch"]
 
@@ -53,6 +54,7 @@ class _Watched:
     def _tell(self, engine: _engine.Iteration) -> None:
         lines = engine.describe_stall() or ["no stage has a row at work"]
         head = f"headrace: nothing delivered for {self.seconds:g} s; at work:"
+        log.warning("\n".join([head.removeprefix("headrace: "), *(f"  {line}" for line in lines)]))
         say(head, *(f"  {line}" for line in lines), file=sys.stderr)
 
 

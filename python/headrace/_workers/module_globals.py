@@ -9,6 +9,7 @@ import dis
 import functools
 import importlib
 import inspect
+import os
 import site
 import sys
 import sysconfig
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 from headrace._arguments.options import shown
 from headrace.errors import GraphError
 
-__all__ = ["Global", "globals_behind", "set_globals"]
+__all__ = ["Global", "globals_behind", "set_globals", "stamps_of_modules"]
 
 # Python's and installed libraries: their state is theirs.
 _LIBRARIES = tuple(
@@ -93,6 +94,20 @@ def set_globals(given: list[Global]) -> None:
                 "process that started this one, which cannot be sent: set it in worker_init=, or give the function what "
                 "it needs with functools.partial"
             )
+
+
+def stamps_of_modules() -> list[tuple[str, int, int]]:
+    """The files of the user's modules that this process has imported, with their times of change and sizes."""
+    stamps = []
+    for module in list(sys.modules.values()):
+        if isinstance(module, ModuleType) and _of_user(module):
+            file = str(module.__file__)
+            try:
+                found = os.stat(file)
+            except OSError:  # As in an archive.
+                continue
+            stamps.append((file, found.st_mtime_ns, found.st_size))
+    return sorted(stamps)
 
 
 class _Search:

@@ -1,8 +1,9 @@
 """Worker processes for Python functions and datasets: what goes to them, and what comes back when they fail.
 
 A process is started by exec of this interpreter with `headrace.worker`; it never imports the user's script. What it is to
-call travels by value, once, in memory that all processes of a pool map."""
+call travels by value, once a run, in memory that all processes of a pool map. Later runs of the same kind get it, too."""
 
+import hashlib
 import io
 import json
 import mmap
@@ -20,28 +21,29 @@ from headrace import _engine
 from headrace._arguments.import_folder import IMPORT_FOLDER, import_late, import_path, start_folder
 from headrace._arguments.options import shown
 from headrace._workers.loaded_plugins import loaded_paths
-from headrace._workers.module_globals import globals_behind, set_globals
+from headrace._workers.module_globals import globals_behind, set_globals, stamps_of_modules
 from headrace.errors import GraphError, ResourceError, UnsupportedError, without_init
 
 # Buffers begin where a cache line does.
 ALIGNMENT = 64
-# Started without the working folder on its path, and then given the path and the plugins of this process.
+# Takes the working folder off the path before it imports anything (Python's option -P, which 3.10 lacks), and is then
+# given the path and the plugins of this process.
 START = (
-    "import json, sys; sys.path[:], plugins = json.loads(sys.argv[1]); "
+    "import sys; sys.path[:] = filter(None, sys.path); import json; sys.path[:], plugins = json.loads(sys.argv[1]); "
     "from headrace.worker import main; main(int(sys.argv[2]), int(sys.argv[3]), plugins)"
 )
 
 
-def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
-    """The folder in which a process starts, its command, and the descriptor of the memory with what it is to run: a kind,
-    functions or objects of that kind with their details and salts, and worker_init; and the context's settings of far stores."""
+def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int, bytes]:
+    """The folder in which a process starts, its command, the descriptor of the memory with what it is to run, and what tells
+    the processes apart that may run it. To run: a kind, functions or objects of that kind with their details and salts, and
+    worker_init; and the context's settings of far stores."""
     if not sys.executable:
         raise UnsupportedError("processes= needs an interpreter to start, and sys.executable names none")
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     command = [
         os.path.join(IMPORT_FOLDER, sys.executable),
         *flags,
-        "-P",
         "-c",
         START,
         json.dumps([import_path(), loaded_paths()]),
@@ -49,10 +51,32 @@ def packed(code: tuple[Any, ...]) -> tuple[bytes, list[str], int]:
     buffers: list[pickle.PickleBuffer] = []
     data = _pickled_code(code, buffers.append)
     settings = _storage_settings()
+    folder = os.fsencode(start_folder())
+    kind = _kind_of_process(code, [settings, repr((folder, command)).encode()])
     try:
-        return os.fsencode(start_folder()), command, _in_memory([settings, data, *(buffer.raw() for buffer in buffers)])
+        return folder, command, _in_memory([settings, data, *(buffer.raw() for buffer in buffers)]), kind
     except OSError as error:
         raise ResourceError(f"no memory to send {_named(code)} to other processes: {error}") from error
+
+
+def _kind_of_process(code: tuple[Any, ...], others: list[bytes]) -> bytes:
+    """A process in which another run has left its imports, and what worker_init has set, is as good as a new one to a run of
+    the same kind: its modules would be imported from the same files, in the same folder and environment."""
+    _, targets, init = code
+    # A process that was seeded is not left alone any more.
+    unseeded = any(salt is None for _, _, salt in targets)
+    here = [unseeded, _working_folder(), sorted(os.environ.items()), stamps_of_modules()]
+    digest = hashlib.blake2b(repr(here).encode("utf-8", "surrogateescape"), digest_size=32)
+    for each in others:
+        digest.update(each)
+    if init is not None:
+        digest.update(_pickled_code(("function", [(init, None, None)], None), lambda _: True))
+    return digest.digest()
+
+
+def _working_folder() -> tuple[int, int]:
+    found = os.stat(".")
+    return found.st_dev, found.st_ino
 
 
 def _storage_settings() -> bytes:
@@ -131,8 +155,10 @@ def _in_memory(parts: list[Any]) -> int:
 
 
 def unpacked(descriptor: int) -> tuple[Any, ...]:
-    """The code in that memory, once the run's settings of far stores hold in this process and the globals that it uses are set. Large arrays in it are those of the memory, and copied where they are written to."""
+    """The code in that memory, once the run's settings of far stores hold in this process and the globals that it uses are
+    set. Large arrays in it are those of the memory, and copied where they are written to. Closes the descriptor."""
     memory = memoryview(mmap.mmap(descriptor, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE))
+    os.close(descriptor)
     (count,) = struct.unpack_from("<Q", memory)
     numbers = struct.unpack_from(f"<{2 * count}Q", memory, 8)
     parts = [memory[start : start + size] for start, size in zip(numbers[::2], numbers[1::2], strict=True)]

@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Self
+from typing import TYPE_CHECKING
 
 from headrace import _engine
 from headrace._files.opened_file import open_own_file
@@ -19,6 +19,9 @@ from headrace._files.system_error import saying
 from headrace._writing.encoding import DRAFT, MADE
 from headrace._writing.journal_lines import JOURNAL, checked_line, fields_of, is_count
 from headrace.errors import Error, StateError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["FinishedPart", "SetJournal"]
 
@@ -57,13 +60,13 @@ class SetJournal:
         """Of the whole set, where that is known."""
 
     @classmethod
-    def create(cls, path: str, parts: Sequence[Sequence[str]], job: str) -> Self:
+    def create(cls, path: str, parts: Sequence[Sequence[str]], job: str) -> "Self":
         """An empty one, in place of what a killed process left; `begin` comes next. `parts` are the files of each part.
         UnsupportedError: another process writes the set, or what has the journal's name is not this user's."""
         return cls(path, parts, job, _engine.OutputStream(os.fsencode(path), JOURNAL))
 
     @classmethod
-    def resume(cls, path: str, parts: Sequence[Sequence[str]], job: str) -> Self | None:
+    def resume(cls, path: str, parts: Sequence[Sequence[str]], job: str) -> "Self | None":
         """Goes on after the finished parts whose bytes are there; None: there is none. StateError: the journal is of
         another job. UnsupportedError as `create`."""
         journal_path = path + JOURNAL
@@ -107,7 +110,7 @@ class SetJournal:
                 _engine.OutputStream.resume(file, DRAFT, size).discard()
         self._stream.discard()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -236,7 +237,11 @@ def _noting_what_is_kept(journal: SetJournal | FarSet) -> Iterator[None]:
         if journal.finished and journal.keeps_parts:
             count = len(journal.finished)
             are = "is" if count == 1 else "are"
-            error.add_note(
+            note = (
                 f"{counted(count, 'file')} {are} finished and kept; the same call with resume=True goes on after them"
             )
+            if sys.version_info >= (3, 11):
+                error.add_note(note)
+            else:  # Kept where later Pythons keep them, for the command `convert`.
+                error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]
         raise

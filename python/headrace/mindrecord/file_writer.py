@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from headrace._arguments.options import flag, local_path, shown, whole
 from headrace._mindrecord.row_bytes import of_user
@@ -12,6 +12,9 @@ from headrace._mindrecord.set_draft import SetDraft
 from headrace._mindrecord.set_files import MOST_FILES, check_name, set_paths
 from headrace.errors import ClosedError, DataError, GraphError, UnsupportedError
 from headrace.mindrecord.status import SUCCESS, MSRStatus
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["FileWriter"]
 
@@ -42,7 +45,7 @@ class FileWriter:
         self._appends = False
 
     @classmethod
-    def open_for_append(cls, file_name: str | os.PathLike[str]) -> Self:
+    def open_for_append(cls, file_name: str | os.PathLike[str]) -> "Self":
         """A writer of rows that come after those of the set which the file is of. `commit` writes the last file of the
         set anew; the others stay as they are."""
         writer = cls(file_name)

@@ -2,7 +2,10 @@
 ask for it."""
 
 import types
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Context", "cpu", "cpu_pinned", "current_context", "gpu", "num_gpus"]
 
@@ -16,7 +19,7 @@ class Context(NamedTuple):
     def __repr__(self) -> str:
         return f"{self.device_type}({self.device_id})"
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         """Changes nothing: arrays are made in host memory in a `with` block, too."""
         return self
 

@@ -1,6 +1,6 @@
 """`NDArray`: a NumPy array with the methods of MXNet's that loading code calls."""
 
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -8,6 +8,9 @@ from headrace._arguments import options
 from headrace.errors import GraphError, UnsupportedError
 from headrace.mx.coded_shape import coded_shape
 from headrace.mx.context import Context, cpu
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["NDArray", "with_methods", "written"]
 
@@ -71,17 +74,17 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
 
     ctx = context
 
-    def as_in_context(self, context: Context) -> Self:
+    def as_in_context(self, context: Context) -> "Self":
         """The array itself: a framework copies it to its device."""
         return self
 
     as_in_ctx = as_in_context
 
-    def as_nd_ndarray(self) -> Self:
+    def as_nd_ndarray(self) -> "Self":
         """The array itself."""
         return self
 
-    def detach(self) -> Self:
+    def detach(self) -> "Self":
         """The array itself, which has no gradient."""
         return self
 
@@ -171,7 +174,7 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
         """Natural logarithms."""
         return np.log(self)
 
-    def tostype(self, stype: Literal["default"]) -> Self:
+    def tostype(self, stype: Literal["default"]) -> "Self":
         """The array itself. Raises UnsupportedError for another kind of storage."""
         if stype != "default":
             raise UnsupportedError(

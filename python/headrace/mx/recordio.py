@@ -11,7 +11,7 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ from headrace._files.whole_file import read_whole
 from headrace._kernels.kernel import Kernel
 from headrace._records.image_payload import is_rounded
 from headrace.errors import ClosedError, DataError, GraphError, NotFoundError, UnsupportedError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
 
@@ -128,7 +131,7 @@ class MXRecordIO:
         self._check(writing=None)
         return self._writing.offset if self.writable else self._reader.offset
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(

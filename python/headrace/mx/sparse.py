@@ -1,6 +1,6 @@
 """Sparse arrays as scripts for MXNet expect them."""
 
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -9,6 +9,9 @@ from headrace._arguments import options
 from headrace.errors import DataError, GraphError
 from headrace.mx.context import Context, cpu
 from headrace.mx.nd_array import with_methods
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["CSRNDArray", "array", "csr_matrix"]
 
@@ -47,7 +50,7 @@ class CSRNDArray:
 
     ctx = context
 
-    def as_in_context(self, context: Context) -> Self:
+    def as_in_context(self, context: Context) -> "Self":
         """The array itself: a framework copies it to its device."""
         return self
 

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import headrace
 from headrace import _engine
@@ -159,11 +159,19 @@ def _job(listing: str, root: str, recipe: Recipe, labels: Labels, part: Part) ->
     """Names what is packed and how: equal names give equal files."""
     try:
         with open_to_read(listing) as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = _digest(file)
     except OSError as error:
         raise system_error(f"cannot read the list {listing}", error) from None
     parts = [_FORMAT, digest, absolute(root), asdict(recipe), asdict(labels), asdict(part)]
     return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _digest(file: BinaryIO) -> str:
+    """As hashlib.file_digest, which Python 3.10 lacks."""
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _is_empty(listing: str) -> bool:

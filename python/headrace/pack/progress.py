@@ -2,9 +2,12 @@
 
 import sys
 import time
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from headrace import _engine
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Progress"]
 
@@ -26,7 +29,7 @@ class Progress:
         self._width = 0
         self._samples = [(time.monotonic(), done)]
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "io/files/http/curl/steady_time.h"
+#include "io/files/http/curl/transfer_memory.h"
 
 namespace headrace::http {
 namespace {
@@ -74,7 +75,7 @@ std::array<uint8_t, n> DigestOf(const EVP_MD* kind, const std::vector<std::strin
 Transport* CurlTransport::Make() {
   // A process may end while requests are under way, so OpenSSL must not tear itself down before.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
-  if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return nullptr;
+  if (!TransferMemory::InitCurl()) return nullptr;
   auto* const transport = new CurlTransport;
   return transport->Open() ? transport : nullptr;
 }

@@ -17,6 +17,7 @@
 #include "core/memory_reservation.h"
 #include "core/stop_signal.h"
 #include "kernels/vision/codecs/exif.h"
+#include "kernels/vision/codecs/jpeg/own_jpeg.h"
 #include "kernels/vision/codecs/jpeg/plain_jpeg.h"
 #include "kernels/vision/image/pixel_limit.h"
 
@@ -186,9 +187,6 @@ void CmykToGrey(const uint8_t* from, int64_t width, uint8_t* to) {
 }
 void CmykToRgb(const uint8_t* from, int64_t width, uint8_t* to) { InvertedCmykToRgbRow(from, width, to); }
 void RgbToGrey(const uint8_t* from, int64_t width, uint8_t* to) { LumaRow(from, width, 3, to); }
-void GreyToRgb(const uint8_t* from, int64_t width, uint8_t* to) {
-  for (int64_t i = 0; i < width; ++i) to[3 * i] = to[3 * i + 1] = to[3 * i + 2] = from[i];
-}
 
 struct Plan {
   J_COLOR_SPACE space = JCS_RGB;
@@ -421,7 +419,7 @@ class JpegReader {
     HEADRACE_ASSIGN_OR_RETURN(const bool read, device_->Decode(*jpeg, {held.top, held.height}, given.mutable_raw()));
     if (!read) return std::nullopt;
     const int64_t pixels = held.height * held.width;
-    if (jpeg->components < plan.channels) GreyToRgb(given.raw(), pixels, rows.mutable_raw());
+    if (jpeg->components < plan.channels) GreyRowToRgb(given.raw(), pixels, rows.mutable_raw());
     if (jpeg->components > plan.channels) RgbToGrey(given.raw(), pixels, rows.mutable_raw());
     return PartOf(rows, held, part);
   }
@@ -470,8 +468,20 @@ bool LooksLikeJpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\
 
 absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
                                        std::string& damage, JpegDevice* device) {
+  // Asked once, whoever decodes.
+  std::optional<WantedPart> wanted;
+  const auto choose_once = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
+    if (!wanted.has_value()) {
+      HEADRACE_ASSIGN_OR_RETURN(wanted, choose(height, width));
+    }
+    return *wanted;
+  };
+  if (device == nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(std::optional<DecodedPart> part, DecodeOwnJpeg(bytes, options, choose_once));
+    if (part.has_value()) return *std::move(part);
+  }
   JpegReader reader(bytes, device);
-  absl::StatusOr<DecodedPart> part = reader.Read(options, choose);
+  absl::StatusOr<DecodedPart> part = reader.Read(options, choose_once);
   damage = reader.damage();
   return part;
 }

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from headrace._arguments.doubts import warn_once
-from headrace._arguments.options import memory_bytes, own_path
+from headrace._arguments.options import memory_bytes, own_path, text
 from headrace._arguments.source_location import users_location
 from headrace._graph.adapters import adapts
 from headrace._graph.declared import function_kernel
@@ -43,6 +43,7 @@ def cached(
     directory: str | PathLike[str] | None,
     disk: int | str | None,
     transparent: bool,
+    version: str | None,
 ) -> Dataset:
     def size(name: str, given: int | str | None) -> int | None:
         return None if given is None else memory_bytes(given, "cache", name, 0)
@@ -51,4 +52,6 @@ def cached(
     if transparent is False:
         _warn_of_draws(dataset)
     attributes = {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)}
-    return dataset._append("cache", {**attributes, "transparent": transparent})
+    if version is not None:
+        version = text("version", version, "cache")
+    return dataset._append("cache", {**attributes, "transparent": transparent, "version": version})

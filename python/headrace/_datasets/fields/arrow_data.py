@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from headrace._files.system_error import saying
 from headrace._graph import reference
 from headrace.errors import GraphError
 
-__all__ = ["arrow_again", "arrow_attributes", "fill_bytes"]
+__all__ = ["HeldArrow", "arrow_again", "arrow_attributes", "fill_bytes"]
 
 _OF = "Arrow"
 
@@ -88,9 +89,26 @@ def arrow_again(given: Any, attributes: Mapping[str, Any], columns: Sequence[str
     return data
 
 
-def _taken(given: Any) -> _engine.ArrowData:
-    is_table = _checked(given)
-    return _engine.ArrowData(with_fixed_arrays(given) if is_table else given, is_table)
+class HeldArrow(_engine.ArrowData):
+    """Data, with the table that it was taken of, for pickles."""
+
+    def __init__(self, given: Any, table: bool) -> None:
+        super().__init__(with_fixed_arrays(given) if table else given, table)
+        # A table of pandas shares nothing with the data; it is not kept alive for pickles alone.
+        apart = type(given).__module__.partition(".")[0] == "pandas"
+        self._given = None if not table else weakref.ref(given) if apart else (lambda: given)
+
+    def given(self) -> Any:
+        """None: it is a stream, or a table that is gone."""
+        return None if self._given is None else self._given()
+
+    def stands_for(self, given: Any) -> None:
+        """The pickle of the table is that of another object, which becomes such a table."""
+        self._given = lambda: given
+
+
+def _taken(given: Any) -> HeldArrow:
+    return HeldArrow(given, _checked(given))
 
 
 def _checked(given: Any) -> bool:

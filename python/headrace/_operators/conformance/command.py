@@ -131,11 +131,11 @@ def _sample(call: str) -> tuple[str, str]:
 def _answers(given: dict[str, Any]) -> Generator[dict[str, Any], None, None]:
     """What the conductor writes, line by line. Its death takes the process of a check along."""
     start = (
-        "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+        "import sys; sys.path[:] = filter(None, sys.path); import json; sys.path[:] = json.loads(sys.argv[1]); "
         "from headrace._operators.conformance.conductor import main; main(sys.argv[2])"
     )
     paths = json.dumps(import_path())
-    command = [sys.executable, "-P", "-c", start, paths, json.dumps(given)]
+    command = [sys.executable, "-c", start, paths, json.dumps(given)]
     # Threads of NumPy's libraries would not survive a fork.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as conductor:

@@ -1,10 +1,13 @@
 """`DataBatch` is a batch of an iterator, and `DataDesc` its description, as in `mxnet.io`."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["DataBatch", "DataDesc"]
 
@@ -31,7 +34,7 @@ class DataDesc(_NameAndShape):
     def __repr__(self) -> str:
         return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+    def __reduce__(self) -> "tuple[type[Self], tuple[Any, ...]]":
         return type(self), (self.name, self.shape, self.dtype, self.layout)
 
     @staticmethod

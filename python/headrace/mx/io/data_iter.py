@@ -1,10 +1,13 @@
 """The base of iterators over batches, as in `mxnet.io`: users derive their own from it."""
 
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace.errors import GraphError
 from headrace.mx.io.data_batch import DataBatch, DataDesc
 from headrace.mx.io.device_batches import DeviceBatches
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["DataIter"]
 
@@ -25,7 +28,7 @@ class DataIter:
     def __init__(self, batch_size: int = 0) -> None:
         self.batch_size = batch_size
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> "Self":
         return self
 
     def __next__(self) -> DataBatch:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from headrace.mx.io.given_values import dtype_name, number_or_nan
 from headrace.mx.io.image_records import TORN
 from headrace.mx.io.known_parameters import check_known
 from headrace.mx.io.record_run import RecordRun
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["ImageDetRecordIter"]
 
@@ -117,7 +120,7 @@ class ImageDetRecordIter(EngineBatches):
         max_errors: int = error_policy.MAX_ERRORS,
         device: str | None = None,
         state: Mapping[str, Any] | None = None,
-        **augmentation_parameters: Unpack[DetAugmentationParameters],
+        **augmentation_parameters: "Unpack[DetAugmentationParameters]",
     ) -> None:
         of = type(self).__name__
         check_known(augmentation_parameters, DetAugmentationParameters.__annotations__, ImageDetRecordIter, of)

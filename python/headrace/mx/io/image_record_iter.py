@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from headrace.mx.io.given_values import dtype_name
 from headrace.mx.io.image_records import ONE_WIDTH, TORN
 from headrace.mx.io.known_parameters import check_known
 from headrace.mx.io.record_run import RecordRun
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["ImageRecordInt8Iter", "ImageRecordIter", "ImageRecordUInt8Iter"]
 
@@ -109,7 +112,7 @@ class ImageRecordIter(EngineBatches):
         max_errors: int = error_policy.MAX_ERRORS,
         device: str | None = None,
         state: Mapping[str, Any] | None = None,
-        **augmentation_parameters: Unpack[AugmentationParameters],
+        **augmentation_parameters: "Unpack[AugmentationParameters]",
     ) -> None:
         of = type(self).__name__
         check_known(augmentation_parameters, AugmentationParameters.__annotations__, ImageRecordIter, of)

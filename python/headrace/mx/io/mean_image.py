@@ -49,7 +49,8 @@ class MeanImage(NamedTuple):
             self._check_folder(of)
             mean = self._made(geometry, data_shape, of)
             nd.save(self.path, {_NAME: mean})
-        return mean.transpose(1, 2, 0)
+        transposed: np.ndarray = mean.transpose(1, 2, 0)
+        return transposed
 
     def _read(self, data_shape: tuple[int, int, int], of: str) -> np.ndarray:
         stored = nd.load(self.path)

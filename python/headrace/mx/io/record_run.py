@@ -1,7 +1,7 @@
 """`RecordRun` checks what the iterators over image records take alike, and gives what they are started with."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from headrace.mx.io.image_records import ImageRecords, chunk_of, given_paths, th
 from headrace.mx.io.mean_image import MeanImage
 from headrace.mx.io.pipeline import Ending, Pipeline, Running, check_skips
 from headrace.mx.message_log import log
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["RecordParameters", "RecordRun"]
 
@@ -65,7 +68,7 @@ class RecordRun:
         channels: tuple[int, ...],
         least_labels: int,
         augmenter: str,
-        **given: Unpack[RecordParameters],
+        **given: "Unpack[RecordParameters]",
     ) -> None:
         self._of = of
         self._given = given

@@ -1,0 +1,69 @@
+#include "kernels/testing/libjpeg_pixels.h"
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+
+// clang-format off
+#include <jpeglib.h>  // needs size_t and FILE from above
+// clang-format on
+
+namespace headrace::fixture {
+namespace {
+
+struct Session {
+  jpeg_decompress_struct libjpeg;
+  jpeg_error_mgr errors;
+  std::jmp_buf jump;
+  bool warned;
+};
+
+Session& SessionOf(j_common_ptr libjpeg) { return *static_cast<Session*>(libjpeg->client_data); }
+
+// No object with a destructor lives here: libjpeg jumps back.
+bool Begin(Session& session, std::string_view bytes) {
+  if (setjmp(session.jump) != 0) return false;
+  jpeg_create_decompress(&session.libjpeg);
+  session.libjpeg.client_data = &session;
+  jpeg_mem_src(&session.libjpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  jpeg_read_header(&session.libjpeg, TRUE);
+  const int components = session.libjpeg.num_components;
+  if (components != 1 && components != 3) return false;
+  session.libjpeg.out_color_space = components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_start_decompress(&session.libjpeg);
+  return true;
+}
+
+bool ReadRows(Session& session, uint8_t* pixels) {
+  if (setjmp(session.jump) != 0) return false;
+  jpeg_decompress_struct& libjpeg = session.libjpeg;
+  const size_t row_bytes = size_t{libjpeg.output_width} * static_cast<size_t>(libjpeg.output_components);
+  while (libjpeg.output_scanline < libjpeg.output_height) {
+    JSAMPROW row = pixels + libjpeg.output_scanline * row_bytes;
+    jpeg_read_scanlines(&libjpeg, &row, 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes) {
+  Session session = {};
+  session.libjpeg.err = jpeg_std_error(&session.errors);
+  session.libjpeg.client_data = &session;
+  session.errors.error_exit = [](j_common_ptr libjpeg) { std::longjmp(SessionOf(libjpeg).jump, 1); };
+  session.errors.emit_message = [](j_common_ptr libjpeg, int level) { SessionOf(libjpeg).warned |= level < 0; };
+  session.errors.output_message = [](j_common_ptr) {};
+  std::optional<LibjpegPixels> result;
+  if (Begin(session, bytes)) {
+    const jpeg_decompress_struct& libjpeg = session.libjpeg;
+    result = LibjpegPixels{libjpeg.output_height, libjpeg.output_width, libjpeg.output_components, {}, false};
+    result->pixels.resize(static_cast<size_t>(result->height * result->width * result->channels));
+    if (!ReadRows(session, result->pixels.data())) result.reset();
+  }
+  if (result.has_value()) result->warned = session.warned;
+  jpeg_destroy_decompress(&session.libjpeg);
+  return result;
+}
+
+}  // namespace headrace::fixture
