@@ -38,31 +38,28 @@ def write_passengers(file: pathlib.Path) -> None:
     file.write_text("\n".join(lines) + "\n")
 
 
-def statistics(rows: hr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and deviation of each column of numbers, without the missing ones, in one pass over the rows."""
-    count, sums, squares = (np.zeros(len(NUMBERS)) for _ in range(3))
-    for batch in rows.project(NUMBERS).batch(1024).iterate(epoch=0):
-        values = np.stack([batch[name] for name in NUMBERS], 1).astype(np.float64)
-        count += np.isfinite(values).sum(0)
-        sums += np.nansum(values, 0)
-        squares += np.nansum(values**2, 0)
-    mean = sums / count
-    return mean, np.sqrt(squares / count - mean**2)
+def scale_of(rows: hr.Dataset) -> T.Standardize:
+    """Makes mean 0 and deviation 1 of the columns of numbers, by the rows in which they are not missing."""
+    found = {name: rows.filter(hr.col(name) >= 0).statistics(name) for name in NUMBERS}
+    means = [found[name].mean[0] for name in NUMBERS]
+    deviations = [found[name].std[0] for name in NUMBERS]
+    for name, mean, deviation in zip(NUMBERS, means, deviations, strict=True):
+        print(f"{name}: {mean:.1f} ± {deviation:.1f}")
+    return T.Standardize(means, deviations)
 
 
-def batches(rows: hr.Dataset, mean: np.ndarray, deviation: np.ndarray, categories: dict[str, int]) -> hr.Dataset:
+def marked(values: np.ndarray) -> np.ndarray:
+    """Missing numbers as 0, the mean, with a mark beside each."""
+    return np.concatenate([np.nan_to_num(values), np.isnan(values)], 1, dtype=np.float32)
+
+
+def batches(rows: hr.Dataset, scale: T.Standardize, categories: dict[str, int]) -> hr.Dataset:
     """Columns: features, float32 of shape (64, 2 numbers + 2 marks + categories); came_back, int64 of shape (64,)."""
-
-    def standardised(values: np.ndarray) -> np.ndarray:
-        missing = np.isnan(values)
-        scaled = np.where(missing, 0, (values - mean) / deviation)
-        return np.concatenate([scaled, missing], 1).astype(np.float32)
-
-    one_hot = rows.map(T.Stack(), NUMBERS, "numbers")
+    vectors = rows.map([T.Stack(), scale], NUMBERS, "numbers")
     for name, count in categories.items():
-        one_hot = one_hot.map(T.OneHot(count), name)
+        vectors = vectors.map(T.OneHot(count), name)
     # Above batch a function is called once a batch, not once a row.
-    joined = one_hot.batch(64).map(standardised, "numbers")
+    joined = vectors.batch(64).map(marked, "numbers")
     return joined.map(T.Concatenate(axis=1), ["numbers", *categories], "features").project(["features", "came_back"])
 
 
@@ -80,12 +77,9 @@ def train(file: pathlib.Path, epochs: int) -> None:
     rows = hr.Csv(file, TYPES, missing=MISSING, classes=dict.fromkeys(CATEGORIES), index="build", shuffle=True)
     training, validation = rows.split([0.8, 0.2])
     # Of the training rows alone, so that nothing of the others is known.
-    mean, deviation = statistics(training)
-    print(", ".join(f"{name} {m:.1f} ± {d:.1f}" for name, m, d in zip(NUMBERS, mean, deviation, strict=True)))
+    scale = scale_of(training)
     categories = {name: len(rows.classes_of(name)) for name in CATEGORIES}
-    loader, held_out = (
-        Loader(batches(part, mean, deviation, categories), as_tuple=True) for part in (training, validation)
-    )
+    loader, held_out = (Loader(batches(part, scale, categories), as_tuple=True) for part in (training, validation))
     inputs = 2 * len(NUMBERS) + sum(categories.values())
     model = nn.Sequential(nn.Linear(inputs, 16), nn.ReLU(), nn.Linear(16, 2))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
