@@ -66,7 +66,7 @@ def test_waves_are_forecast(train: Callable[..., list[float]]) -> None:
 
 
 def test_the_loss_of_a_detector_falls(train: Callable[..., list[float]]) -> None:
-    losses = train("detection", "--epochs=4")
+    losses = train("detection", "--epochs=6")
     assert losses[-1] < losses[0]
 
 
