@@ -274,6 +274,7 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "classes_of": (hr.Numpy({"label": ["a", "b"]}, classes="label").classes_of, {"column": "label"}),
     "zip": (numbers().zip, {"others": hr.Range(3).rename({"value": "other"})}),
     "statistics": (numbers().statistics, {"column": "value"}),
+    "head": (numbers().head, {"n": 2}),
     "explain": (numbers().explain, {}),
     "iterate": (numbers().iterate, {}),
     "options": (numbers().options, {}),

@@ -464,7 +464,7 @@ def test_explain_shows_the_latest_loop():
     assert "the loop waited" in loader.explain()
     assert (
         repr(loader)
-        == "<headrace.torch.Loader of <headrace.Dataset Range → batch, 2 batches:\n  value: int64 (None,)>>"
+        == "<headrace.torch.Loader of <headrace.Dataset Range → batch, 7 batches:\n  value: int64 (None,)>>"
     )
 
 

@@ -192,7 +192,7 @@ def test_they_are_what_iterate_takes_but_epoch_and_state():
     assert parameters["options"].annotation == "Unpack[RunParameters]"
     with pytest.raises(TypeError, match=r"iterate\(\) has no parameter worker; did you mean workers\?"):
         hr.Range(3).iterate(worker=1)
-    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter other; it has seed, shard"):
+    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter other; it has epoch, start, state, seed, shard"):
         hr.Range(3).iterate(other=1)
     for name in ("epoch", "start", "state", "worker"):
         with pytest.raises(TypeError, match=rf"options\(\) has no parameter {name}"):

@@ -265,7 +265,7 @@ def advised(function: Callable[..., Any], shown: str) -> Callable[..., Any]:
         for name in given:
             if name in known or name in options:
                 continue
-            if name in _KEYWORDS or options or not takes_any:
+            if options or not takes_any:  # Others pass on what they do not know, such as parameters of a source.
                 raise unknown_keyword(shown, name, [*public, *options])
         return function(*args, **given)
 
