@@ -1,9 +1,5 @@
 #include "benchmarks/loop.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,7 +14,9 @@
 
 #include "benchmarks/antialias_loop.h"
 #include "benchmarks/cpu_clones.h"
+#include "benchmarks/jpeg_files.h"
 #include "benchmarks/jpeg_loop_decoder.h"
+#include "benchmarks/random_box.h"
 #include "core/error.h"
 #include "core/philox.h"
 #include "opencv2/core/hal/hal.hpp"
@@ -34,66 +31,6 @@ constexpr int kBatchesInMemory = 4;
 constexpr size_t kImageFloats = size_t{3} * kSide * kSide;
 constexpr std::array<float, 3> kMean = {123.675f, 116.28f, 103.53f};
 constexpr std::array<float, 3> kDeviation = {58.395f, 57.12f, 57.375f};
-
-bool IsJpegName(const std::filesystem::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return tolower(c); });
-  return extension == ".jpg" || extension == ".jpeg";
-}
-
-absl::StatusOr<std::vector<std::string>> JpegFiles(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  const auto options = std::filesystem::directory_options::follow_directory_symlink;
-  std::filesystem::recursive_directory_iterator entry(folder, options, error);
-  for (; !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry->is_regular_file() && IsJpegName(entry->path())) files.push_back(entry->path().string());
-  }
-  if (error) return NotFoundError(folder, ": ", error.message());
-  if (files.empty()) return NotFoundError(folder, " holds no .jpg or .jpeg files");
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-bool ReadFile(const std::string& path, std::vector<char>& bytes) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  struct stat stat;
-  bool whole = fstat(descriptor, &stat) == 0;
-  size_t done = 0;
-  if (whole) bytes.resize(stat.st_size);
-  while (whole && done < bytes.size()) {
-    const ssize_t got = read(descriptor, bytes.data() + done, bytes.size() - done);
-    whole = got > 0;
-    done += whole ? got : 0;
-  }
-  close(descriptor);
-  return whole;
-}
-
-// As torchvision's RandomResizedCrop.get_params, scale 0.08 to 1 and ratio 3/4 to 4/3.
-Box RandomBox(int width, int height, RowRandom& random) {
-  const double area = static_cast<double>(width) * height;
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    const double target = area * random.Uniform(0.08, 1);
-    const double ratio = std::exp(random.Uniform(std::log(3.0 / 4), std::log(4.0 / 3)));
-    const int w = static_cast<int>(std::nearbyint(std::sqrt(target * ratio)));
-    const int h = static_cast<int>(std::nearbyint(std::sqrt(target / ratio)));
-    if (w < 1 || h < 1 || w > width || h > height) continue;
-    const int top = static_cast<int>(random.Below(height - h + 1));
-    const int left = static_cast<int>(random.Below(width - w + 1));
-    return {left, top, w, h};
-  }
-  const double ratio = static_cast<double>(width) / height;
-  int w = width;
-  int h = height;
-  if (ratio < 3.0 / 4) {
-    h = static_cast<int>(std::nearbyint(w / (3.0 / 4)));
-  } else if (ratio > 4.0 / 3) {
-    w = static_cast<int>(std::nearbyint(h * (4.0 / 3)));
-  }
-  return {(width - w) / 2, (height - h) / 2, w, h};
-}
 
 // Converts the bytes of one channel's row to floats.
 HEADRACE_CPU_CLONES void NormalizeRow(const uint8_t* from, int width, float scale, float shift, float* to) {

@@ -775,11 +775,14 @@ class Decode(Kernel):
     PNG, TIFF or PNM of 16 bits, and other types for some TIFFs, so their type is known only from the
     row.
 
-    JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB,
-    and CMYK and YCCK by Pillow's formula; pixels equal Pillow's. Lossless JPEG of Huffman codes may be
-    grey or RGB of up to 8 bits. PNG goes through libpng: every colour type and depth, interlaced or
-    not; of 16 bits the higher 8 are kept, except by these two modes, and palettes are resolved, except
-    by mode='unchanged'; colour profiles and gamma are not applied.
+    JPEG may be baseline, progressive, grey, YCbCr, RGB, and CMYK and YCCK by Pillow's formula; pixels
+    are those of libjpeg-turbo with its default settings, and equal Pillow's. Headrace's own decoder
+    takes sequential JPEGs of 8 bits with Huffman codes, grey or YCbCr, with all components in one scan;
+    for a crop it passes over the rest without decoding it. libjpeg-turbo decodes all others, those with
+    damage, and with scale. Lossless JPEG of Huffman codes may be grey or RGB of up to 8 bits. PNG goes
+    through libpng: every colour type and depth, interlaced or not; of 16 bits the higher 8 are kept,
+    except by these two modes, and palettes are resolved, except by mode='unchanged'; colour profiles
+    and gamma are not applied.
 
     WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through
     giflib: the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its
@@ -830,8 +833,10 @@ class Decode(Kernel):
         max_pixels: Images of more pixels are refused; None: no limit (at least 1).
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
             1, at most 8).
-        decoder: cpu: libjpeg-turbo; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs of common
-            kinds, whose pixels then differ by a few levels; the CPU decodes all others.
+        decoder: cpu: with libjpeg-turbo's pixels, by Headrace's own decoder for JPEGs of common
+            kinds and by libjpeg-turbo for all others; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for
+            JPEGs of common kinds, whose pixels then differ by a few levels; the CPU decodes all
+            others.
 
     Example:
         V.Decode()

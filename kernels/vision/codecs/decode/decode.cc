@@ -183,9 +183,12 @@ const KernelRegistration decode_registration{
          "Takes encoded bytes of shape () (or uint8 of shape (N,)) and gives uint8 of shape (H, W, C), 0 … 255, in the "
          "order red, green, blue. The modes unchanged and anydepth give uint16, 0 … 65535, for a PNG, TIFF or PNM of "
          "16 bits, and other types for some TIFFs, so their type is known only from the row.\n"
-         "JPEG goes through libjpeg-turbo with its default settings: baseline, progressive, grey, YCbCr, RGB, and CMYK "
-         "and YCCK by Pillow's formula; pixels equal Pillow's. Lossless JPEG of Huffman codes may be grey or RGB of up "
-         "to 8 bits. PNG goes through libpng: every colour type and depth, "
+         "JPEG may be baseline, progressive, grey, YCbCr, RGB, and CMYK and YCCK by Pillow's formula; pixels are those "
+         "of libjpeg-turbo with its default settings, and equal Pillow's. Headrace's own decoder takes sequential "
+         "JPEGs "
+         "of 8 bits with Huffman codes, grey or YCbCr, with all components in one scan; for a crop it passes over the "
+         "rest without decoding it. libjpeg-turbo decodes all others, those with damage, and with scale. Lossless JPEG "
+         "of Huffman codes may be grey or RGB of up to 8 bits. PNG goes through libpng: every colour type and depth, "
          "interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and palettes are resolved, "
          "except by mode='unchanged'; colour profiles and gamma are not applied.\n"
          "WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through giflib: "
@@ -244,8 +247,9 @@ const KernelRegistration decode_registration{
                      .maximum = 8},
                     {.name = "decoder",
                      .type = ir::AttributeType::kString,
-                     .doc = "cpu: libjpeg-turbo; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs of common kinds, "
-                            "whose pixels then differ by a few levels; the CPU decodes all others.",
+                     .doc = "cpu: with libjpeg-turbo's pixels, by Headrace's own decoder for JPEGs of common kinds "
+                            "and by libjpeg-turbo for all others; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs "
+                            "of common kinds, whose pixels then differ by a few levels; the CPU decodes all others.",
                      .default_value = "'cpu'",
                      .choices = {"cpu", "nvjpeg"}}},
      .traits = {.decodes = true},

@@ -2,64 +2,23 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+
+#include "kernels/vision/codecs/jpeg/own/marker_reader.h"
 
 namespace headrace {
 namespace {
 
-constexpr int kCoefficients = 64;
-constexpr int kTables = 4;
+using jpeg::DividedUp;
+using jpeg::FrameHeader;
+using jpeg::kCoefficients;
+using jpeg::kTables;
+using jpeg::MarkerReader;
+using jpeg::ScanHeader;
+using jpeg::Segment;
+
 // As many as libjpeg reads of an image of any content.
 constexpr int kMostScans = 15;
 constexpr int kMostMissingBits = 13;
-
-enum Marker : uint8_t {
-  kBaseline = 0xC0,
-  kExtended = 0xC1,
-  kProgressive = 0xC2,
-  kHuffmanTables = 0xC4,
-  kFirstRestart = 0xD0,
-  kLastRestart = 0xD7,
-  kEnd = 0xD9,
-  kScan = 0xDA,
-  kQuantizationTables = 0xDB,
-  kRestartInterval = 0xDD,
-  kFirstApplication = 0xE0,
-  kAdobe = 0xEE,
-  kLastApplication = 0xEF,
-  kComment = 0xFE,
-};
-
-// The rest of a segment. Reads beyond its end give zeros and are remembered.
-class Segment {
- public:
-  explicit Segment(std::string_view bytes) : bytes_(bytes) {}
-
-  int Byte() {
-    if (bytes_.empty()) {
-      short_ = true;
-      return 0;
-    }
-    const int value = static_cast<uint8_t>(bytes_.front());
-    bytes_.remove_prefix(1);
-    return value;
-  }
-  int Word() {
-    const int high = Byte();
-    return high * 256 + Byte();
-  }
-  void Skip(int count) {
-    if (static_cast<size_t>(count) > bytes_.size()) short_ = true;
-    bytes_.remove_prefix(std::min(static_cast<size_t>(count), bytes_.size()));
-  }
-  bool empty() const { return bytes_.empty(); }
-  std::string_view rest() const { return bytes_; }
-  bool EndsHere() const { return bytes_.empty() && !short_; }
-
- private:
-  std::string_view bytes_;
-  bool short_ = false;
-};
 
 struct Sampling {
   int horizontal = 0;
@@ -71,106 +30,71 @@ struct Sampling {
 // Of the luma, where both chromas are 1x1.
 constexpr Sampling kColourSamplings[] = {{1, 1}, {2, 1}, {2, 2}, {1, 2}, {4, 1}, {4, 2}};
 
-struct Component {
-  int id = 0;
-  Sampling sampling;
-  int quantization = 0;
-  // For each coefficient the number of its low bits that no scan had yet.
-  std::array<int8_t, kCoefficients> missing;
-};
+// The places of a scan's components in the frame.
+using Indices = std::array<int, 3>;
 
-struct Scan {
-  std::array<int, 3> components = {};  // indices
-  std::array<int, 3> tables = {};      // of means, and of the other coefficients in the low half of the byte
-  int count = 0;
-  int first = 0;  // coefficients
-  int last = 0;
-  int high = 0;  // missing bits before it and after it
-  int low = 0;
-};
-
-int64_t DividedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-class Reader {
+class PlainReader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) { missing_tables_.fill(true); }
+  explicit PlainReader(std::string_view bytes) : reader_(bytes) {
+    missing_tables_.fill(true);
+    for (auto& missing : missing_) missing.fill(-1);
+  }
 
   std::optional<PlainJpeg> Read() {
-    if (!bytes_.starts_with("\xFF\xD8")) return std::nullopt;
-    at_ = 2;
+    if (reader_.NextMarker() != jpeg::kBegin) return std::nullopt;
     while (true) {
-      const std::optional<uint8_t> marker = NextMarker();
-      if (!marker.has_value()) return std::nullopt;
-      if (*marker == kEnd) break;
-      if (!ReadSegment(*marker)) return std::nullopt;
+      const std::optional<uint8_t> marker = reader_.NextMarker();
+      if (marker == jpeg::kEnd) break;
+      const std::optional<Segment> segment = marker.has_value() ? reader_.NextSegment() : std::nullopt;
+      if (!segment.has_value() || !TakeSegment(*marker, *segment)) return std::nullopt;
     }
     if (!IsWhole()) return std::nullopt;
-    return PlainJpeg{bytes_.substr(0, at_), height_, width_, count_};
+    return PlainJpeg{reader_.bytes().substr(0, reader_.at()), frame_.height, frame_.width, frame_.count};
   }
 
  private:
-  std::optional<uint8_t> NextMarker() {
-    if (at_ + 2 > bytes_.size() || bytes_[at_] != '\xFF') return std::nullopt;
-    at_ += 2;
-    return static_cast<uint8_t>(bytes_[at_ - 1]);
-  }
-
-  bool ReadSegment(uint8_t marker) {
-    Segment length(bytes_.substr(std::min(at_, bytes_.size())));
-    const int size = length.Word();
-    if (size < 2 || at_ + static_cast<size_t>(size) > bytes_.size()) return false;
-    Segment segment(bytes_.substr(at_ + 2, static_cast<size_t>(size) - 2));
-    at_ += static_cast<size_t>(size);
+  bool TakeSegment(uint8_t marker, Segment segment) {
     switch (marker) {
-      case kBaseline:
-      case kExtended:
-      case kProgressive:
-        progressive_ = marker == kProgressive;
-        return ReadFrame(segment);
-      case kHuffmanTables:
-        return ReadHuffmanTables(segment);
-      case kQuantizationTables:
-        return ReadQuantizationTables(segment);
-      case kRestartInterval:
+      case jpeg::kBaseline:
+      case jpeg::kExtended:
+      case jpeg::kProgressive:
+        progressive_ = marker == jpeg::kProgressive;
+        return TakeFrame(segment);
+      case jpeg::kHuffmanTables:
+        return TakeHuffmanTables(segment);
+      case jpeg::kQuantizationTables:
+        return TakeQuantizationTables(segment);
+      case jpeg::kRestartInterval:
         interval_ = segment.Word();
         return segment.EndsHere();
-      case kScan:
-        return ReadScan(segment);
-      case kAdobe:
-        ReadAdobe(segment);
+      case jpeg::kScan:
+        return TakeScan(segment);
+      case jpeg::kAdobe:
+        TakeAdobe(segment);
         return true;
       default:
-        return marker == kComment || (marker >= kFirstApplication && marker <= kLastApplication);
+        return jpeg::IsRemark(marker);
     }
   }
 
-  bool ReadFrame(Segment& segment) {
-    if (count_ != 0 || segment.Byte() != 8) return false;
-    height_ = segment.Word();
-    width_ = segment.Word();
-    count_ = segment.Byte();
-    if (height_ == 0 || width_ == 0 || height_ * width_ > kMostPlainPixels) return false;
-    if (count_ != 1 && count_ != 3) return false;
-    for (int i = 0; i < count_; ++i) {
-      Component& component = components_[i];
-      component.id = segment.Byte();
-      const int sampling = segment.Byte();
-      component.sampling = {sampling / 16, sampling % 16};
-      component.quantization = segment.Byte();
-      component.missing.fill(-1);
-    }
-    return segment.EndsHere() && HasCommonSampling() && !HasColoursAsIds();
+  bool TakeFrame(Segment segment) {
+    const std::optional<FrameHeader> frame = jpeg::ReadFrameHeader(segment);
+    if (frame_.count != 0 || !frame.has_value()) return false;
+    frame_ = *frame;
+    return int64_t{frame->height} * frame->width <= kMostPlainPixels && HasCommonSampling() &&
+           !frame->HasColoursAsIds();
+  }
+
+  Sampling SamplingOf(int component) const {
+    return {frame_.components[component].horizontal, frame_.components[component].vertical};
   }
 
   bool HasCommonSampling() const {
-    const Sampling luma = components_[0].sampling;
-    if (count_ == 1) return luma == Sampling{1, 1};
-    if (components_[1].sampling != Sampling{1, 1} || components_[2].sampling != Sampling{1, 1}) return false;
-    return std::find(std::begin(kColourSamplings), std::end(kColourSamplings), luma) != std::end(kColourSamplings);
-  }
-
-  bool HasColoursAsIds() const {
-    return count_ == 3 && components_[0].id == 'R' && components_[1].id == 'G' && components_[2].id == 'B';
+    constexpr Sampling kSingle = {1, 1};
+    if (frame_.count == 1) return SamplingOf(0) == kSingle;
+    if (SamplingOf(1) != kSingle || SamplingOf(2) != kSingle) return false;
+    const auto* const end = std::end(kColourSamplings);
+    return std::find(std::begin(kColourSamplings), end, SamplingOf(0)) != end;
   }
 
   // Marks a table as present: those of means, of other coefficients, and of quantization.
@@ -183,7 +107,7 @@ class Reader {
     return table >= kTables || missing_tables_[static_cast<size_t>(kind * kTables + table)];
   }
 
-  bool ReadHuffmanTables(Segment& segment) {
+  bool TakeHuffmanTables(Segment segment) {
     while (!segment.empty()) {
       const int which = segment.Byte();
       int symbols = 0;
@@ -194,7 +118,7 @@ class Reader {
     return segment.EndsHere();
   }
 
-  bool ReadQuantizationTables(Segment& segment) {
+  bool TakeQuantizationTables(Segment segment) {
     while (!segment.empty()) {
       const int which = segment.Byte();
       segment.Skip(kCoefficients * (which / 16 + 1));
@@ -203,7 +127,7 @@ class Reader {
     return segment.EndsHere();
   }
 
-  void ReadAdobe(Segment& segment) {
+  void TakeAdobe(Segment segment) {
     constexpr int kBeforeTransform = 6;
     if (!segment.rest().starts_with("Adobe")) return;
     segment.Skip(5 + kBeforeTransform);
@@ -211,47 +135,31 @@ class Reader {
     adobe_ = true;
   }
 
-  bool ReadScan(Segment& segment) {
-    if (count_ == 0 || ++scans_ > kMostScans) return false;
-    Scan scan;
-    scan.count = segment.Byte();
-    if (scan.count < 1 || scan.count > count_) return false;
-    int before = -1;
-    for (int i = 0; i < scan.count; ++i) {
-      const int component = IndexOf(segment.Byte());
+  bool TakeScan(Segment segment) {
+    const std::optional<ScanHeader> scan = jpeg::ReadScanHeader(segment);
+    if (frame_.count == 0 || ++scans_ > kMostScans || !scan.has_value()) return false;
+    Indices components = {};
+    for (int i = 0; i < scan->count; ++i) {
+      components[i] = frame_.IndexOf(scan->ids[i]);
       // In the frame's order, each once.
-      if (component <= before) return false;
-      scan.components[i] = before = component;
-      scan.tables[i] = segment.Byte();
+      if (components[i] <= (i == 0 ? -1 : components[i - 1])) return false;
     }
-    scan.first = segment.Byte();
-    scan.last = segment.Byte();
-    const int bits = segment.Byte();
-    scan.high = bits / 16;
-    scan.low = bits % 16;
-    return segment.EndsHere() && (progressive_ ? Refines(scan) : HoldsAll(scan)) && HasTables(scan) && SkipData(scan);
+    return (progressive_ ? Refines(*scan, components) : HoldsAll(*scan)) && HasTables(*scan, components) &&
+           PassData(*scan, components);
   }
 
-  int IndexOf(int id) const {
-    for (int i = 0; i < count_; ++i) {
-      if (components_[i].id == id) return i;
-    }
-    return -1;
-  }
-
-  bool HoldsAll(const Scan& scan) {
-    for (int i = 0; i < count_; ++i) components_[i].missing.fill(0);
-    return scans_ == 1 && scan.count == count_ && scan.first == 0 && scan.last == kCoefficients - 1 && scan.high == 0 &&
-           scan.low == 0;
+  bool HoldsAll(const ScanHeader& scan) {
+    for (auto& missing : missing_) missing.fill(0);
+    return scans_ == 1 && scan.count == frame_.count && scan.IsSequential();
   }
 
   // Also notes what the scan brings.
-  bool Refines(const Scan& scan) {
+  bool Refines(const ScanHeader& scan, const Indices& components) {
     if (scan.last < scan.first || scan.last >= kCoefficients || scan.low > kMostMissingBits) return false;
     if (scan.first == 0 ? scan.last != 0 : scan.count != 1) return false;
     if (scan.high != 0 && scan.high != scan.low + 1) return false;
     for (int i = 0; i < scan.count; ++i) {
-      auto& missing = components_[scan.components[i]].missing;
+      auto& missing = missing_[components[i]];
       if (scan.first > 0 && missing[0] < 0) return false;
       for (int k = scan.first; k <= scan.last; ++k) {
         const bool follows = scan.high == 0 ? missing[k] < 0 : missing[k] == scan.high;
@@ -262,58 +170,44 @@ class Reader {
     return true;
   }
 
-  bool HasTables(const Scan& scan) const {
+  bool HasTables(const ScanHeader& scan, const Indices& components) const {
     for (int i = 0; i < scan.count; ++i) {
-      if (Lacks(2, components_[scan.components[i]].quantization)) return false;
+      if (Lacks(2, frame_.components[components[i]].quantization)) return false;
       const bool means = scan.first == 0 && scan.high == 0;
-      if (means && Lacks(0, scan.tables[i] / 16)) return false;
-      if (scan.last > 0 && Lacks(1, scan.tables[i] % 16)) return false;
+      if (means && Lacks(0, scan.means[i])) return false;
+      if (scan.last > 0 && Lacks(1, scan.others[i])) return false;
     }
     return true;
   }
 
-  int64_t UnitsOf(const Scan& scan) const {
-    const Sampling largest = components_[0].sampling;
-    if (scan.count > 1) return DividedUp(width_, 8 * largest.horizontal) * DividedUp(height_, 8 * largest.vertical);
-    const Sampling sampling = components_[scan.components[0]].sampling;
-    const int64_t width = DividedUp(int64_t{width_} * sampling.horizontal, largest.horizontal);
-    const int64_t height = DividedUp(int64_t{height_} * sampling.vertical, largest.vertical);
+  int64_t UnitsOf(const ScanHeader& scan, const Indices& components) const {
+    const Sampling largest = SamplingOf(0);
+    if (scan.count > 1) {
+      return DividedUp(frame_.width, 8 * largest.horizontal) * DividedUp(frame_.height, 8 * largest.vertical);
+    }
+    const Sampling sampling = SamplingOf(components[0]);
+    const int64_t width = DividedUp(int64_t{frame_.width} * sampling.horizontal, largest.horizontal);
+    const int64_t height = DividedUp(int64_t{frame_.height} * sampling.vertical, largest.vertical);
     return DividedUp(width, 8) * DividedUp(height, 8);
   }
 
-  // Moves to the marker after the scan's data. In them 0xFF is followed by 0, or is part of a restart marker.
-  bool SkipData(const Scan& scan) {
-    int64_t restarts = 0;
-    while (true) {
-      const void* const found = std::memchr(bytes_.data() + at_, 0xFF, bytes_.size() - at_);
-      if (found == nullptr) return false;
-      at_ = static_cast<size_t>(static_cast<const char*>(found) - bytes_.data());
-      if (at_ + 2 > bytes_.size()) return false;
-      const auto next = static_cast<uint8_t>(bytes_[at_ + 1]);
-      const bool restart = next >= kFirstRestart && next <= kLastRestart;
-      if (next != 0 && !restart) break;
-      if (restart && next != kFirstRestart + restarts++ % 8) return false;
-      at_ += 2;
-    }
-    return restarts == (interval_ == 0 ? 0 : DividedUp(UnitsOf(scan), interval_) - 1);
+  bool PassData(const ScanHeader& scan, const Indices& components) {
+    const int64_t announced = interval_ == 0 ? 0 : DividedUp(UnitsOf(scan, components), interval_) - 1;
+    return reader_.PassData() == announced;
   }
 
   bool IsWhole() const {
-    if (scans_ == 0 || (count_ == 3 && adobe_ && adobe_transform_ != 1)) return false;
-    for (int i = 0; i < count_; ++i) {
-      const auto& missing = components_[i].missing;
-      if (std::any_of(missing.begin(), missing.end(), [](int bits) { return bits != 0; })) return false;
-    }
-    return true;
+    if (scans_ == 0 || (frame_.count == 3 && adobe_ && adobe_transform_ != 1)) return false;
+    return std::all_of(missing_.begin(), missing_.begin() + frame_.count, [](const auto& missing) {
+      return std::all_of(missing.begin(), missing.end(), [](int bits) { return bits == 0; });
+    });
   }
 
-  const std::string_view bytes_;
-  size_t at_ = 0;
+  MarkerReader reader_;
+  FrameHeader frame_;  // without components: none yet
   bool progressive_ = false;
-  int64_t height_ = 0;
-  int64_t width_ = 0;
-  int count_ = 0;  // 0: no frame yet
-  std::array<Component, 3> components_ = {};
+  // For each coefficient of a component the number of its low bits that no scan had yet; -1: all.
+  std::array<std::array<int8_t, kCoefficients>, 3> missing_;
   std::array<bool, size_t{3} * kTables> missing_tables_;
   int interval_ = 0;
   bool adobe_ = false;
@@ -323,6 +217,6 @@ class Reader {
 
 }  // namespace
 
-std::optional<PlainJpeg> FindPlainJpeg(std::string_view bytes) { return Reader(bytes).Read(); }
+std::optional<PlainJpeg> FindPlainJpeg(std::string_view bytes) { return PlainReader(bytes).Read(); }
 
 }  // namespace headrace

@@ -72,7 +72,7 @@ void CropDecoder::SetPlane(const SequentialJpeg& jpeg, const Rectangle& part, in
   plane.first_block_row = first_row / kBlockSize;
   plane.end_block_row = std::min(last_row, plane.height - 1) / kBlockSize + 1;
 
-  plane.row_bytes = kBefore + (plane.blocks + 1) * kBlockSize + kRowSlack;
+  plane.row_bytes = kBefore + (plane.blocks + kMostBlocksAtOnce - 1) * kBlockSize + kRowSlack;
   plane.rows = 2 * plane.down * kBlockSize;
   plane.samples.resize(static_cast<size_t>(plane.rows * plane.row_bytes));
   plane.coefficients.assign(static_cast<size_t>(plane.down * plane.CoefficientsOfRow()), 0);

@@ -103,8 +103,8 @@ class CropDecoder {
   // The samples of a row of the window, one for each pixel.
   const uint8_t* RowOf(Plane& plane, int64_t y);
 
-  std::array<MeanTable, 4> mean_tables_;
-  std::array<CoefficientTable, 4> other_tables_;
+  std::array<MeanTable, kTables> mean_tables_;
+  std::array<CoefficientTable, kTables> other_tables_;
   std::array<ComponentCodes, 3> codes_;
   std::array<Plane, 3> planes_;
   std::vector<int16_t> sums_;

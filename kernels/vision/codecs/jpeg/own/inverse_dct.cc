@@ -210,7 +210,8 @@ HWY_INLINE hn::Vec<D> LoadRow(D d, const int16_t* block, int64_t y) {
     return hn::LoadU(d, block + y * kSide);
   } else {
     const hn::Half<D> half;
-    return hn::Combine(d, hn::LoadU(half, block + kValues + y * kSide), hn::LoadU(half, block + y * kSide));
+    constexpr int64_t kBlocksOfHalf = hn::MaxLanes(half) / kSide;
+    return hn::Combine(d, LoadRow(half, block + kBlocksOfHalf * kValues, y), LoadRow(half, block, y));
   }
 }
 

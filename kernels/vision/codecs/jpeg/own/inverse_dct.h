@@ -10,7 +10,7 @@
 namespace headrace::jpeg {
 
 // Blocks that are transformed at a time, at most.
-inline constexpr int64_t kMostBlocksAtOnce = 2;
+inline constexpr int64_t kMostBlocksAtOnce = 4;
 
 // `blocks` neighbours of a row, each of 64 coefficients that are multiplied by `quantization`. Sample (y, x) of block b
 // goes to samples[y * row_bytes + 8 * b + x]. Coefficients and samples of kMostBlocksAtOnce - 1 more blocks are read

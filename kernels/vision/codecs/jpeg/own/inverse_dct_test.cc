@@ -17,7 +17,7 @@ namespace headrace::jpeg {
 namespace {
 
 const uint64_t kTransforms = Rounds(2000, {.quick = 300, .sanitized = 300});
-constexpr int64_t kBlocks = 5;
+constexpr int64_t kBlocks = 9;
 constexpr int64_t kRowBytes = kBlocks * 8 + kMostBlocksAtOnce * 8;
 
 struct Input {

@@ -8,96 +8,46 @@ namespace headrace::jpeg {
 
 namespace {
 
-constexpr int kTables = 4;
 constexpr int kMostFactor = 4;
 constexpr int kMostBlocksInMcu = 10;
 constexpr int64_t kMostSide = 65500;  // libjpeg's
 
-enum Marker : uint8_t {
-  kBaseline = 0xC0,
-  kExtended = 0xC1,
-  kHuffmanTables = 0xC4,
-  kScan = 0xDA,
-  kQuantizationTables = 0xDB,
-  kRestartInterval = 0xDD,
-  kFirstApplication = 0xE0,
-  kExif = 0xE1,
-  kAdobe = 0xEE,
-  kLastApplication = 0xEF,
-  kComment = 0xFE,
-};
-
-int64_t DividedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// The rest of a segment. What is read behind its end is 0, and remembered.
-class Segment {
- public:
-  explicit Segment(std::string_view bytes) : bytes_(bytes) {}
-
-  int Byte() {
-    if (bytes_.empty()) {
-      short_ = true;
-      return 0;
-    }
-    const int value = static_cast<uint8_t>(bytes_.front());
-    bytes_.remove_prefix(1);
-    return value;
-  }
-  int Word() {
-    const int high = Byte();
-    return high * 256 + Byte();
-  }
-  bool empty() const { return bytes_.empty(); }
-  std::string_view rest() const { return bytes_; }
-  bool EndsHere() const { return bytes_.empty() && !short_; }
-
- private:
-  std::string_view bytes_;
-  bool short_ = false;
-};
-
 class HeaderReader {
  public:
-  explicit HeaderReader(std::string_view bytes) { jpeg_.bytes = bytes; }
+  explicit HeaderReader(std::string_view bytes) : reader_(bytes) { jpeg_.bytes = bytes; }
 
   std::optional<SequentialJpeg> Read() {
-    if (!jpeg_.bytes.starts_with("\xFF\xD8")) return std::nullopt;
-    at_ = 2;
+    if (reader_.NextMarker() != kBegin) return std::nullopt;
     while (jpeg_.data == 0) {
-      if (!ReadSegment()) return std::nullopt;
+      const std::optional<uint8_t> marker = reader_.NextMarker();
+      const std::optional<Segment> segment = marker.has_value() ? reader_.NextSegment() : std::nullopt;
+      if (!segment.has_value() || !TakeSegment(*marker, *segment)) return std::nullopt;
     }
     return jpeg_;
   }
 
  private:
-  bool ReadSegment() {
-    const std::string_view bytes = jpeg_.bytes;
-    if (at_ + 4 > bytes.size() || bytes[at_] != '\xFF') return false;
-    const auto marker = static_cast<uint8_t>(bytes[at_ + 1]);
-    const size_t size = static_cast<size_t>(Segment(bytes.substr(at_ + 2)).Word());
-    if (size < 2 || at_ + 2 + size > bytes.size()) return false;
-    Segment segment(bytes.substr(at_ + 4, size - 2));
-    at_ += 2 + size;
+  bool TakeSegment(uint8_t marker, Segment segment) {
     switch (marker) {
       case kBaseline:
       case kExtended:
-        return ReadFrame(segment);
+        return TakeFrame(segment);
       case kHuffmanTables:
-        return ReadHuffmanTables(segment);
+        return TakeHuffmanTables(segment);
       case kQuantizationTables:
-        return ReadQuantizationTables(segment);
+        return TakeQuantizationTables(segment);
       case kRestartInterval:
         jpeg_.interval = segment.Word();
         return segment.EndsHere();
       case kScan:
-        return ReadScan(segment);
+        return TakeScan(segment);
       default:
-        if (marker >= kFirstApplication && marker <= kLastApplication) ReadApplication(marker, segment.rest());
-        return marker == kComment || (marker >= kFirstApplication && marker <= kLastApplication);
+        TakeRemark(marker, segment.rest());
+        return IsRemark(marker);
     }
   }
 
-  void ReadApplication(uint8_t marker, std::string_view data) {
+  void TakeRemark(uint8_t marker, std::string_view data) {
     constexpr size_t kJfifBytes = 14;
     constexpr size_t kAdobeBytes = 12;
     if (marker == kFirstApplication && data.size() >= kJfifBytes && data.starts_with(std::string_view("JFIF\0", 5))) {
@@ -110,23 +60,22 @@ class HeaderReader {
     }
   }
 
-  bool ReadFrame(Segment& segment) {
-    if (jpeg_.count != 0 || segment.Byte() != 8) return false;
-    jpeg_.height = segment.Word();
-    jpeg_.width = segment.Word();
-    jpeg_.count = segment.Byte();
-    if (jpeg_.height == 0 || jpeg_.width == 0 || std::max(jpeg_.height, jpeg_.width) > kMostSide) return false;
-    if (jpeg_.count != 1 && jpeg_.count != 3) return false;
-    for (int i = 0; i < jpeg_.count; ++i) {
+  bool TakeFrame(Segment segment) {
+    const std::optional<FrameHeader> frame = ReadFrameHeader(segment);
+    if (jpeg_.count != 0 || !frame.has_value() || std::max(frame->height, frame->width) > kMostSide) return false;
+    frame_ = *frame;
+    jpeg_.height = frame->height;
+    jpeg_.width = frame->width;
+    jpeg_.count = frame->count;
+    for (int i = 0; i < frame->count; ++i) {
+      const FrameHeader::Component& from = frame->components[i];
+      if (frame->IndexOf(from.id) != i) return false;
       JpegComponent& component = jpeg_.components[i];
-      ids_[i] = segment.Byte();
-      const int factors = segment.Byte();
-      component.horizontal = factors / 16;
-      component.vertical = factors % 16;
-      component.quantization = segment.Byte();
-      if (std::find(ids_.begin(), ids_.begin() + i, ids_[i]) != ids_.begin() + i) return false;
+      component.horizontal = from.horizontal;
+      component.vertical = from.vertical;
+      component.quantization = from.quantization;
     }
-    return segment.EndsHere() && SetSizes();
+    return SetSizes();
   }
 
   bool SetSizes() {
@@ -153,7 +102,7 @@ class HeaderReader {
     return jpeg_.count == 1 || blocks <= kMostBlocksInMcu;
   }
 
-  bool ReadHuffmanTables(Segment& segment) {
+  bool TakeHuffmanTables(Segment segment) {
     while (!segment.empty()) {
       const int which = segment.Byte();
       if (which / 16 > 1 || which % 16 >= kTables) return false;
@@ -168,7 +117,7 @@ class HeaderReader {
     return segment.EndsHere();
   }
 
-  bool ReadQuantizationTables(Segment& segment) {
+  bool TakeQuantizationTables(Segment segment) {
     while (!segment.empty()) {
       const int which = segment.Byte();
       if (which / 16 > 1 || which % 16 >= kTables) return false;
@@ -181,24 +130,20 @@ class HeaderReader {
     return segment.EndsHere();
   }
 
-  bool ReadScan(Segment& segment) {
-    if (jpeg_.count == 0 || segment.Byte() != jpeg_.count || !IsGreyOrYcc()) return false;
+  bool TakeScan(Segment segment) {
+    const std::optional<ScanHeader> scan = ReadScanHeader(segment);
+    if (!scan.has_value() || scan->count != jpeg_.count || !scan->IsSequential() || !IsGreyOrYcc()) return false;
     for (int i = 0; i < jpeg_.count; ++i) {
+      if (scan->ids[i] != frame_.components[i].id) return false;
       JpegComponent& component = jpeg_.components[i];
-      if (segment.Byte() != ids_[i]) return false;
-      const int tables = segment.Byte();
-      component.means = tables / 16;
-      component.others = tables % 16;
+      component.means = scan->means[i];
+      component.others = scan->others[i];
       if (component.means >= kTables || component.others >= kTables || component.quantization >= kTables) return false;
       const bool has_codes = jpeg_.means[static_cast<size_t>(component.means)].defined &&
                              jpeg_.others[static_cast<size_t>(component.others)].defined;
       if (!has_codes || !quantized_[static_cast<size_t>(component.quantization)]) return false;
     }
-    const int first = segment.Byte();
-    const int last = segment.Byte();
-    const int bits = segment.Byte();
-    if (!segment.EndsHere() || first != 0 || last != kCoefficients - 1 || bits != 0) return false;
-    jpeg_.data = at_;
+    jpeg_.data = reader_.at();
     return true;
   }
 
@@ -206,12 +151,12 @@ class HeaderReader {
   bool IsGreyOrYcc() const {
     if (jpeg_.count == 1 || jfif_) return true;
     if (adobe_.has_value()) return *adobe_ == 1;
-    return !(ids_[0] == 'R' && ids_[1] == 'G' && ids_[2] == 'B');
+    return !frame_.HasColoursAsIds();
   }
 
   SequentialJpeg jpeg_;
-  size_t at_ = 0;
-  std::array<int, 3> ids_ = {};
+  MarkerReader reader_;
+  FrameHeader frame_;
   std::array<bool, kTables> quantized_ = {};
   bool jfif_ = false;
   std::optional<int> adobe_;

@@ -9,10 +9,11 @@
 #include <optional>
 #include <string_view>
 
+#include "kernels/vision/codecs/jpeg/own/marker_reader.h"
+
 namespace headrace::jpeg {
 
 inline constexpr int kBlockSize = 8;
-inline constexpr int kCoefficients = 64;
 
 // The place in a block, row by row, of each coefficient as the data order them.
 inline constexpr std::array<uint8_t, kCoefficients> kZigzag = {
@@ -48,12 +49,12 @@ struct SequentialJpeg {
   std::array<JpegComponent, 3> components;
   int max_horizontal = 1;
   int max_vertical = 1;
-  std::array<std::array<int16_t, kCoefficients>, 4> quantization = {};  // by the place in a block
-  std::array<HuffmanCode, 4> means;                                     // of mean values
-  std::array<HuffmanCode, 4> others;                                    // of other coefficients
-  int interval = 0;                                                     // MCUs between restart markers; 0: none
-  size_t data = 0;                                                      // where the entropy-coded data begin
-  int orientation = 1;                                                  // as EXIF has it
+  std::array<std::array<int16_t, kCoefficients>, kTables> quantization = {};  // by the place in a block
+  std::array<HuffmanCode, kTables> means;                                     // of mean values
+  std::array<HuffmanCode, kTables> others;                                    // of other coefficients
+  int interval = 0;                                                           // MCUs between restart markers; 0: none
+  size_t data = 0;                                                            // where the entropy-coded data begin
+  int orientation = 1;                                                        // as EXIF has it
 
   int64_t mcus_per_row() const { return (width + kBlockSize * max_horizontal - 1) / (kBlockSize * max_horizontal); }
   int64_t mcu_rows() const { return (height + kBlockSize * max_vertical - 1) / (kBlockSize * max_vertical); }
