@@ -135,7 +135,8 @@ for _name in __all__:
         globals()[_name].__module__ = "headrace"
 
 for _name in __all__:
-    if _name not in _LATE and isinstance(globals()[_name], _FunctionType):
+    # Frames of errors hold arguments, which for `storage` are secrets.
+    if _name not in _LATE and _name != "storage" and isinstance(globals()[_name], _FunctionType):
         globals()[_name] = _advised(globals()[_name], _name)
 
 # PyPI's nvJPEG is in one of them.

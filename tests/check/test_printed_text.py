@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 IN_PYTHON = {
     "python/headrace/_arguments/printed.py": {"print"},
     "python/headrace/_arguments/doubts.py": {"warnings.warn_explicit"},
+    "python/headrace/_runs/log.py": {"logging.getLogger", "logging.NullHandler"},
     "python/headrace/mx/message_log.py": {"logging.getLogger"},
     "python/headrace/mx/recordio.py": {"warnings.warn"},
     # JSON in ASCII, for the process that started it.
