@@ -46,7 +46,7 @@ class Reply:
     length: int | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Seen:
     """A request as tests count it. `range`: first and last byte asked for. `sent`: bytes of the body that went out."""
 
@@ -276,10 +276,13 @@ class SmallServer:
             asked = request.headers.get("range", "")
         reply = self.reply_with(fault, request)
         connection.sent = 0
+        # Before the reply: whoever has read it may count at once.
+        seen = Seen(kind, key, range_asked(asked), reply.status, 0, len(request.body))
+        self.note(seen)
         try:
             goes_on = self.send(connection, request, reply, fault)
         finally:
-            self.note(Seen(kind, key, range_asked(asked), reply.status, connection.sent, len(request.body)))
+            seen.sent = connection.sent
         return goes_on and request.headers.get("connection", "").lower() != "close"
 
     def reply_with(self, fault: Fault, request: Request) -> Reply:

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/text.h"
 #include "gtest/gtest.h"
 
 namespace headrace::jpeg {
@@ -96,7 +97,7 @@ TEST(FrameHeader, IsOfOneOrThreeComponents) {
 }
 
 TEST(FrameHeader, EndsWithItsSegment) {
-  const std::string longer = std::string(kFrame) + "x";
+  const std::string longer = Cat(kFrame, "x");
   EXPECT_FALSE(ReadFrameHeader(Segment(longer)).has_value());
   for (size_t size = 0; size < kFrame.size(); ++size) {
     EXPECT_FALSE(ReadFrameHeader(Segment(kFrame.substr(0, size))).has_value()) << size;
