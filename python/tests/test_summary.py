@@ -86,6 +86,12 @@ def test_many_columns_are_counted():
 # ---- notebooks ----
 
 
+def test_steps_above_a_batch_give_batches():
+    doubled = hr.Range(10).batch(4).map(lambda value: value * 2, "value")
+    assert "3 batches" in repr(doubled)
+    assert "batches" not in repr(doubled.unbatch())
+
+
 def test_notebooks_show_tables(batches):
     shown = batches._repr_html_()
     assert "ImageFolder → map → batch, 3 batches" in shown

@@ -98,7 +98,8 @@ def _rows(dataset: Dataset, epoch: int) -> str:
         return ""
     if count < 0:
         return "endless"
-    kind = "batch" if dataset._joins_rows() else "row"
+    # What steps above a batch make of it is one, too, as far as can be said.
+    kind = "row" if dataset._joins_rows() is False else "batch"
     return f"{count:,} {kind}{('es' if kind == 'batch' else 's') * (count != 1)}"
 
 
