@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Iterator as TypingIterator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from headrace._arguments import other_libraries
 from headrace._arguments.doubts import warn_once
@@ -145,6 +145,9 @@ class Loader:
         self._left: dict[str, Any] | Error | None = None
 
     # ---- as a DataLoader ----
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Loader cannot be pickled: pickle its dataset, and make the Loader in the other process")
 
     def __iter__(self) -> "_Loop":
         if not self._whole._options["as_tuple"] and self._whole._options["as_"] != "arrow":

@@ -14,6 +14,7 @@ import numpy
 
 from headrace import _engine
 from headrace._operators.plugins import load_plugin
+from headrace._workers.module_files import ModuleFiles
 from headrace._workers.processes import unpacked
 
 GIVEN = range(3, 8)  # the descriptors that it gets
@@ -27,7 +28,8 @@ def main(parent: int, number: int, plugins: list[str]) -> None:
     for descriptor in GIVEN:
         os.set_inheritable(descriptor, False)
     os.fchdir(FOLDER)
-    os.close(FOLDER)
+    environment = dict(os.environ)
+    files = ModuleFiles()
     # What the user's code prints is seen though the process is killed in the end.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -44,6 +46,13 @@ def main(parent: int, number: int, plugins: list[str]) -> None:
         code = serve(code, number)
         # What the code held, such as the memory of its large arrays, goes before the next one comes.
         gc.collect()
+        # The next one finds what it would find in a new process.
+        if files.changed():
+            return
+        os.fchdir(FOLDER)
+        if os.environ != environment:
+            os.environ.clear()
+            os.environ.update(environment)
 
 
 def serve(code: int, number: int) -> int | None:

@@ -1052,6 +1052,64 @@ def test_globals_that_were_set_go_with_classes_of_the_script(settings, tmp_path)
     assert (ran.stdout, ran.stderr) == ("[5, 6, 7]\n", "")
 
 
+# ---- what a kept process keeps of an earlier run ----
+
+
+def test_a_module_that_only_processes_import_is_imported_anew_once_edited(tmp_path, monkeypatch):
+    name = f"lazy_{tmp_path.name.replace('-', '_')}"
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def through(x):
+        return importlib.import_module(name).shifted(x)
+
+    for shift in (1, 20, 300):
+        (tmp_path / f"{name}.py").write_text(f"def shifted(x):\n    return x + {shift}\n")
+        rows = hr.Range(3).map(through, "value", processes=2)
+        assert values(rows) == [shift, 1 + shift, 2 + shift]
+
+
+def test_folder_and_environment_of_a_process_are_the_programs_at_each_run(tmp_path):
+    def changes(x):
+        os.chdir(tmp_path)
+        os.environ["HEADRACE_TRIED"] = "1"
+        return x
+
+    def looks(x):
+        return os.getcwd(), os.environ.get("HEADRACE_TRIED", "")
+
+    assert values(hr.Range(2).map(changes, "value", processes=1)) == [0, 1]
+    rows = hr.Range(1).map(looks, "value", ["folder", "variable"], processes=1)
+    assert [(row["folder"], row["variable"]) for row in rows] == [(os.getcwd(), "")]
+
+
+FORKS = """
+import os, time
+import headrace as hr
+rows = hr.Range(4).map(lambda x: x + 1, "value", processes=2)
+rows.head(2)
+
+def children():
+    return [each for each in open(f"/proc/self/task/{os.getpid()}/children").read().split()]
+
+child = os.fork()
+if child == 0:
+    for _ in range(3):
+        assert [int(row["value"]) for row in rows.head(4)] == [1, 2, 3, 4]
+    until = time.monotonic() + 20
+    while children() and time.monotonic() < until:
+        time.sleep(0.01)
+    os._exit(len(children()))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_fork_keeps_no_processes(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(FORKS)
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (ran.stdout, ran.stderr) == ("0\n", "")
+
+
 def test_a_global_that_cannot_be_sent_is_refused_by_its_name(settings):
     settings.LOCK = threading.Lock()
     with pytest.raises(hr.Error, match=rf"global {settings.__name__}\.LOCK is None .* worker_init="):

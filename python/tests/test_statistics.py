@@ -87,3 +87,8 @@ def test_standardized_columns_have_mean_0_and_deviation_1():
     scaled = rows.map(T.Standardize(found.mean, found.std), "x").statistics("x")
     np.testing.assert_allclose(scaled.mean, [0, 0, 0], atol=1e-6)
     np.testing.assert_allclose(scaled.std, [1, 0, 1], atol=1e-6)
+
+
+def test_an_endless_dataset_is_refused():
+    with pytest.raises(hr.GraphError, match="endless"):
+        hr.Range(3).repeat().statistics("value")

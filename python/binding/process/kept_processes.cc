@@ -1,13 +1,16 @@
 #include "python/binding/process/kept_processes.h"
 
+#include <algorithm>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 namespace headrace::python {
 namespace {
 
-// Further ones end, the one that has waited longest first.
-constexpr size_t kMostKept = 64;
+// Further ones end, the one that has waited longest first. A kind of its own for each environment or folder, and each
+// edit of a module, would otherwise leave more and more behind.
+size_t MostKept() { return std::max<size_t>(16, 2 * std::thread::hardware_concurrency()); }
 
 }  // namespace
 
@@ -35,15 +38,13 @@ std::unique_ptr<WorkerProcess> KeptProcesses::Take(const std::string& name) {
 }
 
 void KeptProcesses::Keep(std::string name, std::unique_ptr<WorkerProcess> process) {
-  if (Forked()) {
-    process.release();
-    return;
-  }
+  // A fork keeps nothing for the program that it came of.
+  if (Forked()) return;
   process->LeaveTask();
   std::list<Kept> ended;
   const std::lock_guard lock(mutex_);
   kept_.push_front({std::move(name), std::move(process)});
-  if (kept_.size() > kMostKept) ended.splice(ended.end(), kept_, std::prev(kept_.end()));
+  if (kept_.size() > MostKept()) ended.splice(ended.end(), kept_, std::prev(kept_.end()));
 }
 
 void KeptProcesses::EndAll() {

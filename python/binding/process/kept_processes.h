@@ -1,6 +1,6 @@
 // `KeptProcesses` keeps the worker processes of runs that have ended for later runs of this program, which spares these
-// what a process imports. They end with the program (worker_loop.h), or once more than a number of them wait.
-// Threads: any thread.
+// what a process imports. They end with the program (worker_loop.h), or once more than twice as many as there are cores
+// wait. Threads: any thread.
 #ifndef HEADRACE_PYTHON_BINDING_PROCESS_KEPT_PROCESSES_H_
 #define HEADRACE_PYTHON_BINDING_PROCESS_KEPT_PROCESSES_H_
 

@@ -25,6 +25,10 @@ namespace py = pybind11;
 
 // A row is made again twice, and a process started again.
 constexpr int kMostDeaths = 3;
+// That a process with code of an earlier run has, in which it may hang.
+constexpr std::chrono::seconds kOlderCode{10};
+// Shared with a process that is kept, outside of every budget.
+constexpr int64_t kMostKeptBytes = int64_t{32} << 20;
 // Calls of more bytes are not put into one exchange.
 constexpr size_t kExchangeBytes = size_t{256} << 10;
 // Results of earlier calls are looked for first after so long; then ever less often.
@@ -63,6 +67,7 @@ std::string ProcessPool::KeptName(size_t slot) const { return Cat(slot, " ", kin
 
 void ProcessPool::Leave(size_t slot, std::unique_ptr<WorkerProcess> process) {
   if (process == nullptr || process->Ended() || process->HasChildren()) return;
+  if (process->SharedBytes() > kMostKeptBytes) return;
   KeptProcesses::OfProgram().Keep(KeptName(slot), std::move(process));
 }
 
@@ -128,6 +133,8 @@ absl::Status ProcessPool::StartIn(size_t slot, Ended& ended) {
     processes_[slot].ready = ended == Ended::kAnswered;
     if (processes_[slot].ready) return absl::OkStatus();
     AddDeath(deaths, Reap(slot));
+    // It may have ended because what it has imported was edited since.
+    if (processes_[slot].kept) --death;
     HEADRACE_RETURN_IF_ERROR(StillWanted());
   }
   return ResourceError("the worker processes of ", name_, " die before they are ready (", deaths,
@@ -162,10 +169,12 @@ absl::Status ProcessPool::StillWanted() {
 absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
   WorkerProcess::Heard heard = WorkerProcess::Heard::kNothing;
   Answered answer;
+  const auto older_code_ends = std::chrono::steady_clock::now() + kOlderCode;
   // What it says of code that an earlier run has left it with is of no interest.
   do {
     HEADRACE_RETURN_IF_ERROR(Hear(process, kStartLookMs, heard, answer));
     if (heard != WorkerProcess::Heard::kNothing) continue;
+    if (process.LoadsOlderCode() && std::chrono::steady_clock::now() > older_code_ends) process.Kill();
     absl::Status wanted = StillWanted();
     if (wanted.ok()) continue;
     // A later run may want what it loads.
@@ -181,7 +190,8 @@ absl::Status ProcessPool::HearStart(WorkerProcess& process, Ended& ended) {
 
 absl::Status ProcessPool::SpawnIn(size_t slot) {
   std::unique_ptr<WorkerProcess> process = KeptProcesses::OfProgram().Take(KeptName(slot));
-  if (process == nullptr || !process->GiveCode(code_)) {
+  const bool kept = process != nullptr && process->GiveCode(code_);
+  if (!kept) {
     WorkerProcess::Command command = command_;
     command.arguments.push_back(std::to_string(getpid()));
     command.arguments.push_back(std::to_string(slot));
@@ -189,6 +199,7 @@ absl::Status ProcessPool::SpawnIn(size_t slot) {
   }
   const std::lock_guard lock(mutex_);
   processes_[slot].process = std::move(process);
+  processes_[slot].kept = kept;
   return absl::OkStatus();
 }
 

@@ -56,6 +56,7 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
     bool ready = false;                      // for calls; else it may still load the code
     bool taken = false;
     bool killed = false;
+    bool kept = false;  // of an earlier run
   };
   // How an exchange ended: with an answer, by the death of the process, by that of one that had not begun with it, by
   // the end of this pool while the process loads the code, or by an error here, after which the process is of no

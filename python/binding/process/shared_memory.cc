@@ -50,6 +50,11 @@ SharedMemory::~SharedMemory() {
   close(descriptor_);
 }
 
+int64_t SharedMemory::HeldBytes() const {
+  struct stat found = {};
+  return fstat(descriptor_, &found) == 0 ? static_cast<int64_t>(found.st_size) : 0;
+}
+
 int SharedMemory::NewDescriptor() { return memfd_create("headrace", MFD_CLOEXEC); }
 
 absl::Status SharedMemory::Grow(size_t bytes) {

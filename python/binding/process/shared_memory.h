@@ -41,6 +41,8 @@ class SharedMemory {
   int descriptor() const { return descriptor_; }
   size_t bytes() const { return mapping_ == nullptr ? 0 : mapping_->bytes(); }
   uint8_t* data() const { return mapping_ == nullptr ? nullptr : mapping_->data(); }
+  // Of the memory itself, mapped or not.
+  int64_t HeldBytes() const;
   const std::shared_ptr<Mapping>& mapping() const { return mapping_; }
   // For the writer: makes it at least so large, with its pages in memory, so that no write can fail. kResource if there
   // is no memory.

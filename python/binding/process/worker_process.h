@@ -38,6 +38,8 @@ class WorkerProcess {
   // Takes note that it said whether it is ready, which it does once for each code. False: it has been given other code
   // since, and will say so again.
   bool HeardStart() { return --unheard_starts_ == 0; }
+  // Whether it still loads the code of an earlier run.
+  bool LoadsOlderCode() const { return unheard_starts_ > 1; }
   // Ends the process, and waits until it is gone.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -57,6 +59,8 @@ class WorkerProcess {
   absl::StatusOr<Heard> Receive(int wait_ms, Answered& answer);
   // Charges what it shares to the account of the running task.
   void ChargeMemory();
+  // Of the memory that both share, whoever has made it.
+  int64_t SharedBytes() const { return calls_.HeldBytes() + results_.HeldBytes(); }
   // Takes what was charged back, as the run has ended.
   void LeaveTask();
   // Makes it end, now, with all processes of its group. Receive then says so.

@@ -61,7 +61,7 @@ WITHOUT_COUNTERPART = (
 )
 
 _AS_A_FUNCTION = 'no kernel does it; write a Python function in map, such as map(lambda image: transform(image=image)["image"], "image")'
-_QUARTERS = "write V.RandomChoice([V.Rotate(0), V.Rotate(90), V.Rotate(180), V.Rotate(270)])"
+_QUARTERS = "write V.RandomChoice([V.Rotate(degrees, expand=True) for degrees in (0, 90, 180, 270)])"
 _MIRRORED = f"{_QUARTERS} and V.RandomHorizontalFlip()"
 _CHANNELS_FIRST = 'write V.HWC2CHW(), and options(as_="torch") for tensors'
 _BBOX_CROP = 'write V.RandomIoUCrop(), with hr.boxes("boxes") in map'
@@ -117,7 +117,7 @@ CLASSES = {
     "ToGray": "it is called RandomGrayscale, or Grayscale for every row",
     "ToRGB": 'write V.ConvertColor("GRAY", "RGB")',
     "ToTensorV2": _CHANNELS_FIRST,
-    "Transpose": "write V.Rotate(90) and V.VerticalFlip()",
+    "Transpose": "write V.Rotate(90, expand=True) and V.VerticalFlip()",
     "XYMasking": "write V.CutOut(length, patches)",
     # timm
     "create_transform": _CONFIG,

@@ -92,7 +92,7 @@ def _rows(dataset: Dataset, epoch: int) -> str:
     dataset._epoch = epoch
     try:
         count = None if any(_counts_slowly(each) for each in ordered(dataset)[1]) else dataset._count()
-    except Error:  # Such as that of a folder that is not there.
+    except Exception:  # Such as that of a folder that is not there, or of the user's code.
         return ""
     if count is None:
         return ""

@@ -35,6 +35,8 @@ def attribute_of(module: str, name: str) -> Any:
             raise ImportError(str(error), name=f"headrace.{module}") from None
     home = "headrace" if module == "sources" else f"headrace.{module}"
     advice = class_advice(name) or (source_advice(name) if module == "sources" else None)
+    if advice and imports_from(2):
+        raise ImportError(f"cannot import name {name!r} from {home!r}; {advice}", name=home)
     if advice:  # With the name, and without the module: else Python adds a suggestion of its own.
         raise AttributeError(f"module {home!r} has no attribute {name!r}; {advice}", name=name)
     raise AttributeError(f"module {home!r} has no attribute {name!r}")

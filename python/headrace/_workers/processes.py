@@ -65,7 +65,7 @@ def _kind_of_process(code: tuple[Any, ...], others: list[bytes]) -> bytes:
     _, targets, init = code
     # A process that was seeded is not left alone any more.
     unseeded = any(salt is None for _, _, salt in targets)
-    here = [unseeded, _working_folder(), sorted(os.environ.items()), stamps_of_modules()]
+    here = [unseeded, _working_folder(), _outputs(), sorted(os.environ.items()), stamps_of_modules()]
     digest = hashlib.blake2b(repr(here).encode("utf-8", "surrogateescape"), digest_size=32)
     for each in others:
         digest.update(each)
@@ -77,6 +77,19 @@ def _kind_of_process(code: tuple[Any, ...], others: list[bytes]) -> bytes:
 def _working_folder() -> tuple[int, int]:
     found = os.stat(".")
     return found.st_dev, found.st_ino
+
+
+def _outputs() -> list[tuple[int, int] | None]:
+    """Where what the user's code prints goes."""
+    found: list[tuple[int, int] | None] = []
+    for descriptor in (1, 2):
+        try:
+            stat = os.fstat(descriptor)
+        except OSError:  # Closed.
+            found.append(None)
+            continue
+        found.append((stat.st_dev, stat.st_ino))
+    return found
 
 
 def _storage_settings() -> bytes:
