@@ -34,6 +34,7 @@ TEST(LaterBuffer, IsChargedWhenItIsMadeAndAllocatedWhenItIsUsed) {
   EXPECT_EQ(account->held(), 0);
   EXPECT_EQ(pool.outstanding_bytes(), 0);
   account->Close();
+  pool.Trim(0);
 }
 
 TEST(LaterBuffer, CostsNothingWhereItIsNotUsed) {

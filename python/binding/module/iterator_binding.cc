@@ -460,13 +460,16 @@ py::object GiveNext(const py::object& iterator) {
   const py::object engine = Attribute<kEngine>(iterator);
   if (engine.is_none()) return iterator.attr("_raise_why_over")();
   auto& iteration = engine.cast<BoundIteration&>();
-  const Session::Turn turn(iteration.session());
-  RaiseIfError(turn.status());
+  std::optional<Session::Turn> turn(std::in_place, iteration.session());
+  RaiseIfError(turn->status());
   const bool plain = Attribute<kPlain>(iterator).ptr() == Py_True;
   if (!plain) iterator.attr("_ask")(engine);
   py::object row = NextOrFail(iterator, engine, iteration);
   if (row.is_none()) {
-    iterator.attr("_end")(engine);
+    const py::object last = iterator.attr("_end")(engine);
+    // Another thread may take the engine from where this leaves it.
+    turn.reset();
+    if (!last.is_none()) last(engine);
     throw py::stop_iteration();
   }
   if (!plain) row = iterator.attr("_finish")(engine, row);

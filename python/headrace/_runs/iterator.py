@@ -371,7 +371,8 @@ class Iterator:
         except Error as error:
             self._final_state = _again(error)
 
-    def _end(self, engine: _engine.Iteration) -> None:
+    def _end(self, engine: _engine.Iteration) -> Callable[[_engine.Iteration], None] | None:
+        """Returns what is to become of the engine once this thread has left it; None: it has been stopped."""
         self._keep_state(engine)
         if self._on_second is not None:
             self._on_second(self._epoch)
@@ -379,10 +380,15 @@ class Iterator:
         if self._calls is not None:
             self._calls.end()
         if self._engine is None:  # closed by a callback
-            return
+            return None
         self._engine = None
-        self._let_go(engine, self._on_end or stop)
+        given_on = None if self._profile is not None or engine.inherited else self._on_end
+        if given_on is None:
+            self._let_go(engine, self._on_end or stop)
+        else:
+            self._run.end(engine)
         self._run.warn()
+        return given_on
 
     def _let_go(self, engine: _engine.Iteration, give: Callable[[_engine.Iteration], None]) -> None:
         if engine.inherited:  # In a forked child: the run, its report and its profile belong to the parent.
