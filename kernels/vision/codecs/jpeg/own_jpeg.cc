@@ -41,15 +41,12 @@ absl::StatusOr<std::optional<Tensor>> DecodeRows(const SequentialJpeg& jpeg, int
   if (channels != jpeg.count) {
     HEADRACE_ASSIGN_OR_RETURN(decoded, Tensor::Allocate(DType::kUInt8, {part.height, part.width, jpeg.count}));
   }
-  switch (DecoderOfThread().Decode(jpeg, {part.top, part.left, part.height, part.width}, !jpeg.HasEndMarker(),
-                                   decoded.mutable_raw())) {
-    case Decoded::kDamaged:
-      return std::nullopt;
-    case Decoded::kStopped:
-      return StopSignal::Error();
-    case Decoded::kDone:
-      break;
-  }
+  CropDecoder& decoder = DecoderOfThread();
+  const Decoded result =
+      decoder.Decode(jpeg, {part.top, part.left, part.height, part.width}, !jpeg.HasEndMarker(), decoded.mutable_raw());
+  decoder.KeepLittle();
+  if (result == Decoded::kStopped) return StopSignal::Error();
+  if (result == Decoded::kDamaged) return std::nullopt;
   const int64_t pixels = part.height * part.width;
   if (channels > jpeg.count) GreyRowToRgb(decoded.raw(), pixels, rows.mutable_raw());
   if (channels < jpeg.count) LumaRow(decoded.raw(), pixels, jpeg.count, rows.mutable_raw());

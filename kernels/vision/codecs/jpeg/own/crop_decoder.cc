@@ -14,6 +14,10 @@ namespace {
 constexpr int64_t kBefore = 32;
 // The sum of differences of mean values may not overflow within a row of MCUs.
 constexpr int32_t kMostMean = 1 << 29;
+// To be passed over, from which on the tables for them are worth making.
+constexpr int64_t kManyBlocks = 500;
+// Memory that is kept for the next image.
+constexpr size_t kMostKept = size_t{2} << 20;
 
 }  // namespace
 
@@ -23,12 +27,16 @@ uint8_t* CropDecoder::Plane::Row(int64_t y) {
   return samples.data() + (y % rows) * row_bytes + kBefore - first_block * kBlockSize;
 }
 
-bool CropDecoder::SetTables(const SequentialJpeg& jpeg) {
+bool CropDecoder::SetTables(const SequentialJpeg& jpeg, bool to_end) {
+  const int64_t rows = end_mcu_row_ - first_mcu_row_;
+  const int64_t mcus = (to_end ? jpeg.mcu_rows() : end_mcu_row_) * jpeg.mcus_per_row() - rows * (end_mcu_ - first_mcu_);
+  const bool passes_many = mcus * static_cast<int64_t>(places_.size()) > kManyBlocks;
   for (int i = 0; i < jpeg.count; ++i) {
     const JpegComponent& component = jpeg.components[i];
     MeanTable& means = mean_tables_[component.means];
     CoefficientTable& others = other_tables_[component.others];
     if (!means.Make(jpeg.means[component.means]) || !others.Make(jpeg.others[component.others])) return false;
+    if (passes_many) others.MakePassed();
     codes_[i] = {&means, &others};
   }
   return true;
@@ -202,8 +210,15 @@ void CropDecoder::WriteRows(int64_t end) {
   }
 }
 
+void CropDecoder::KeepLittle() {
+  size_t kept = 0;
+  for (const Plane& plane : planes_) {
+    kept += plane.samples.capacity() + plane.coefficients.capacity() * sizeof(int16_t) + plane.widened.capacity();
+  }
+  if (kept > kMostKept) planes_ = {};
+}
+
 Decoded CropDecoder::Decode(const SequentialJpeg& jpeg, const Rectangle& part, bool to_end, uint8_t* pixels) {
-  if (!SetTables(jpeg)) return Decoded::kDamaged;
   count_ = jpeg.count;
   wanted_ = part;
   next_row_ = part.top;
@@ -211,6 +226,7 @@ Decoded CropDecoder::Decode(const SequentialJpeg& jpeg, const Rectangle& part, b
   SetPlaces(jpeg);
   for (int i = 0; i < count_; ++i) SetPlane(jpeg, part, i);
   SetMcus(jpeg);
+  if (!SetTables(jpeg, to_end)) return Decoded::kDamaged;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(jpeg.bytes.data());
   scan_.Begin(bytes + jpeg.data, bytes + jpeg.bytes.size(), window_);
   means_ = {};

@@ -39,6 +39,9 @@ class CropDecoder {
   // `to_end` also passes over what follows, to see whether it is damaged.
   Decoded Decode(const SequentialJpeg& jpeg, const Rectangle& part, bool to_end, uint8_t* pixels);
 
+  // Frees what an uncommonly large image has left.
+  void KeepLittle();
+
  private:
   // How samples of a component become one for each pixel.
   enum class Widening {
@@ -88,7 +91,7 @@ class CropDecoder {
     int column = 0;
   };
 
-  bool SetTables(const SequentialJpeg& jpeg);
+  bool SetTables(const SequentialJpeg& jpeg, bool to_end);
   void SetPlaces(const SequentialJpeg& jpeg);
   void SetPlane(const SequentialJpeg& jpeg, const Rectangle& part, int component);
   void SetMcus(const SequentialJpeg& jpeg);

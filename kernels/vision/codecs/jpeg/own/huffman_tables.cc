@@ -1,6 +1,7 @@
 #include "kernels/vision/codecs/jpeg/own/huffman_tables.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace::jpeg {
 namespace {
@@ -99,22 +100,31 @@ bool CoefficientTable::Make(const HuffmanCode& from) {
   code = {};
   if (!codes.Make(from, false)) return false;
   found.fill(Found::kPartly);
+  ForShortCodes(from, [&](uint32_t first, uint32_t count, int bits, int symbol) {
+    if (IsEnd(symbol)) {
+      std::fill_n(&found[first], count, Packed(bits, kCoefficients, Found::kEnd, 0));
+    } else {
+      SetNumbers(&found[first], count, bits, symbol % 16, symbol / 16 + 1);
+    }
+  });
+  for (uint32_t first = 0; first < kLookUps; ++first) pairs[first] = PairAt(found, first);
+  passed.fill(0);
+  has_passed = false;
+  code = from;
+  return codes.Make(code, false);
+}
+
+void CoefficientTable::MakePassed() {
+  if (std::exchange(has_passed, true)) return;
   // What a symbol alone passes.
   std::array<uint32_t, kLookUps> single;
   std::array<uint8_t, kLookUps> code_bits = {};
   single.fill(0);
-  ForShortCodes(from, [&](uint32_t first, uint32_t count, int bits, int symbol) {
-    const bool end = IsEnd(symbol);
-    const int size = symbol % 16;
-    if (end) {
-      std::fill_n(&found[first], count, Packed(bits, kCoefficients, Found::kEnd, 0));
-    } else {
-      SetNumbers(&found[first], count, bits, size, symbol / 16 + 1);
-    }
-    std::fill_n(&single[first], count, Packed(bits + size, end ? kCoefficients : symbol / 16 + 1, 0, 0));
+  ForShortCodes(code, [&](uint32_t first, uint32_t count, int bits, int symbol) {
+    const int moves = IsEnd(symbol) ? kCoefficients : symbol / 16 + 1;
+    std::fill_n(&single[first], count, Packed(bits + symbol % 16, moves, 0, 0));
     std::fill_n(&code_bits[first], count, static_cast<uint8_t>(bits));
   });
-  for (uint32_t first = 0; first < kLookUps; ++first) pairs[first] = PairAt(found, first);
   constexpr int kMostPassedBits = 22;
   for (uint32_t first = 0; first < kLookUps; ++first) {
     const Found one{single[first]};
@@ -123,17 +133,15 @@ bool CoefficientTable::Make(const HuffmanCode& from) {
     while (bits > 0 && bits < kLookUpBits && moves < kCoefficients) {
       const uint32_t rest = first << bits & (kLookUps - 1);
       const Found next{single[rest]};
-      const int code = code_bits[rest];
+      const int next_code = code_bits[rest];
       const int zeros = next.moves() % kCoefficients;
-      if (code == 0 || code > kLookUpBits - bits || bits + next.bits() > kMostPassedBits) break;
+      if (next_code == 0 || next_code > kLookUpBits - bits || bits + next.bits() > kMostPassedBits) break;
       if (moves + zeros >= kCoefficients) break;
       bits += next.bits();
       moves += next.moves();
     }
     passed[first] = bits > kMostPassedBits ? 0 : Packed(bits, moves, 0, 0);
   }
-  code = from;
-  return codes.Make(code, false);
 }
 
 }  // namespace headrace::jpeg

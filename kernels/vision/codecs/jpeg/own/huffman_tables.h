@@ -1,4 +1,4 @@
-// `MeanTable`, `CoefficientTable` and `PassTable` decode Huffman-coded data by look-ups of the next bits: a mean value,
+// `MeanTable` and `CoefficientTable` decode Huffman-coded data by look-ups of the next bits: a mean value,
 // a coefficient with the zeros before it, and several coefficients at once whose values nobody wants. They are made for
 // each image whose codes are others than the last one's.
 // Threads: made by one thread; const functions from any.
@@ -89,6 +89,8 @@ struct MeanTable {
 // block.
 struct CoefficientTable {
   bool Make(const HuffmanCode& from);
+  // Makes `passed`, which takes longer than all else. Until then it passes nothing.
+  void MakePassed();
 
   HuffmanCode code;
   LongCodes codes;
@@ -97,6 +99,7 @@ struct CoefficientTable {
   // Symbols whose codes lie within the bits, as many as do, without their numbers: moves() coefficients, and 64 more if
   // the block ends with them. Only for blocks that have so many left.
   std::array<uint32_t, kLookUps> passed;
+  bool has_passed = false;
 };
 
 }  // namespace headrace::jpeg

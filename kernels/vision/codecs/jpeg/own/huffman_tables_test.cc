@@ -122,6 +122,7 @@ TEST(HuffmanTables, DecodeBlocksAsBitByBit) {
     const HuffmanCode others = AnyCode(random, random.Below(2) == 0 ? Range(0, 256) : Range(0, 5));
     ASSERT_TRUE(mean_table->Make(means));
     ASSERT_TRUE(table->Make(others));
+    if (round % 2 == 0) table->MakePassed();
     const ComponentCodes codes{mean_table.get(), table.get()};
     for (int i = 0; i < 30; ++i) {
       std::string bytes(600, '\0');
