@@ -21,6 +21,27 @@ TIMEOUT_S = 60.0
 # As root it refuses to run in its own sandbox; pages come from the test alone.
 COMMAND = "chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --no-first-run --remote-debugging-pipe"
 
+# For functions in pages: how a colour of an element's style stands out from what is behind it (contrast as WCAG 2 defines
+# it, from 1 to 21).
+CONTRAST = """
+  const parts = text => text.match(/[\\d.]+/g).map(Number);
+  const light = text => {
+    const linear = parts(text).slice(0, 3).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  };
+  const behind = element => {
+    for (; element; element = element.parentElement) {
+      const colour = getComputedStyle(element).backgroundColor;
+      if (parts(colour).length < 4 || parts(colour)[3] > 0) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const contrast = (element, colour) => {
+    const both = [getComputedStyle(element)[colour], behind(element)].map(light).sort((a, b) => b - a);
+    return (both[0] + 0.05) / (both[1] + 0.05);
+  };
+"""
+
 
 class Browser:
     """One page at a time; a thread at a time."""

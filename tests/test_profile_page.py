@@ -11,7 +11,7 @@ import pytest
 
 import headrace as hr
 from headrace import vision as V
-from tests.browser import Browser
+from tests.browser import CONTRAST, Browser
 
 pytestmark = pytest.mark.browser
 
@@ -19,27 +19,15 @@ pytestmark = pytest.mark.browser
 # (contrast as WCAG 2 defines it, from 1 to 21).
 LOOK = """
 (selector, colour) => {
-  const parts = text => text.match(/[\\d.]+/g).map(Number);
-  const light = text => {
-    const linear = parts(text).slice(0, 3).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-  };
-  const behind = element => {
-    for (; element; element = element.parentElement) {
-      const colour = getComputedStyle(element).backgroundColor;
-      if (parts(colour).length < 4 || parts(colour)[3] > 0) return colour;
-    }
-    return "rgb(255, 255, 255)";
-  };
+CONTRAST
   return [...document.querySelectorAll(selector)].map(element => {
     const box = element.getBoundingClientRect();
-    const both = [getComputedStyle(element)[colour], behind(element)].map(light).sort((a, b) => b - a);
     return {shown: element.checkVisibility({opacityProperty: true, visibilityProperty: true}), left: box.left,
             right: box.right, top: box.top + scrollY, width: box.width, height: box.height,
-            text: element.textContent, contrast: (both[0] + 0.05) / (both[1] + 0.05)};
+            text: element.textContent, contrast: contrast(element, colour)};
   });
 }
-"""
+""".replace("CONTRAST", CONTRAST)
 
 
 @pytest.fixture(scope="module")

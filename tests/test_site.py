@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import Browser
+from tests.browser import CONTRAST, Browser
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.site, pytest.mark.timeout(1200)]
@@ -21,24 +21,12 @@ ENVIRONMENT = ROOT / ".cache/site/installed"
 READABLE = 4.5
 FAINT = """
 selector => {
-  const parts = text => text.match(/[\\d.]+/g).map(Number);
-  const light = text => {
-    const linear = parts(text).slice(0, 3).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-  };
-  const behind = element => {
-    for (; element; element = element.parentElement) {
-      const colour = getComputedStyle(element).backgroundColor;
-      if (parts(colour).length < 4 || parts(colour)[3] > 0) return colour;
-    }
-    return "rgb(255, 255, 255)";
-  };
+CONTRAST
   return [...document.querySelectorAll(selector)].filter(element => element.checkVisibility()).map(element => {
-    const both = [getComputedStyle(element).color, behind(element)].map(light).sort((a, b) => b - a);
-    return [(both[0] + 0.05) / (both[1] + 0.05), element.textContent.slice(0, 60)];
+    return [contrast(element, "color"), element.textContent.slice(0, 60)];
   }).filter(([contrast]) => contrast < LEAST);
 }
-""".replace("LEAST", str(READABLE))
+""".replace("LEAST", str(READABLE)).replace("CONTRAST", CONTRAST)
 # What stands over the right edge though nothing around it scrolls.
 OVER_THE_EDGE = """
 (() => {
