@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["Runs"]
 
 
+_ENDLESS = "this dataset is endless: it repeats without a count; write repeat(count), or take(count) above"
+
+
 class Runs(Base):
     """The part of a Dataset that runs it: loops, epochs and their options."""
 
@@ -310,11 +313,16 @@ class Runs(Base):
                 "them in a loop, sum(1 for _ in dataset), or take the length of the dataset below that"
             )
         if count < 0:
-            raise TypeError(
-                "this dataset is endless: it repeats without a count; write repeat(count), or take(count) above"
-            )
+            raise TypeError(_ENDLESS)
         if count > sys.maxsize:
             raise UnsupportedError(f"len: an epoch has {count} rows, more than Python's len() can give")
+        return count
+
+    def _finite_count(self, of: str) -> int | None:
+        """For what reads all rows, by its name; None: not known without a run."""
+        count = self._count()
+        if count is not None and count < 0:
+            raise GraphError(f"{of}: {_ENDLESS}")
         return count
 
     def _count(self) -> int | None:

@@ -79,11 +79,7 @@ def statistics_of(dataset: Dataset, column: str, given: dict[str, Any]) -> Stati
     column = options.text("column", column, "statistics")
     if dataset._joins_rows():
         raise GraphError("statistics: the rows are batches; call it on the dataset before batch, or on ds.unbatch()")
-    count = dataset._count()
-    if count is not None and count < 0:
-        raise GraphError(
-            "statistics: this dataset is endless: it repeats without a count; write repeat(count), or take(count) above"
-        )
+    dataset._finite_count("statistics")
     sums: _Sums | None = None
     for values in _gathered(_rows(dataset, column, given)):
         part = _Sums.of(values)

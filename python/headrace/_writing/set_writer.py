@@ -21,7 +21,7 @@ from headrace._writing.far_set import FarSet
 from headrace._writing.part_paths import check_no_other_set, part_paths
 from headrace._writing.set_journal import FinishedPart, SetJournal
 from headrace._writing.target_folder import check_folder
-from headrace.errors import GraphError, StateError, UnsupportedError
+from headrace.errors import StateError, UnsupportedError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
@@ -191,12 +191,7 @@ class _SetWriter:
         """Of all rows, where it decides which file they are in."""
         if len(self.paths) == 1:
             return None
-        count = self._rows._count()
-        if count is not None and count < 0:
-            raise GraphError(
-                f"{self.encoding.of}: this dataset is endless: it repeats without a count; write repeat(count), or "
-                "take(count) above"
-            )
+        count = self._rows._finite_count(self.encoding.of)
         if count is not None:
             return count
         # Only a run of the pipeline shows it.
