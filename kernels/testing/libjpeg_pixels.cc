@@ -6,6 +6,7 @@
 
 // clang-format off
 #include <jpeglib.h>  // needs size_t and FILE from above
+#include <jerror.h>   // numbers its messages by what jpeglib.h says of the library
 // clang-format on
 
 namespace headrace::fixture {
@@ -15,7 +16,7 @@ struct Session {
   jpeg_decompress_struct libjpeg;
   jpeg_error_mgr errors;
   std::jmp_buf jump;
-  bool warned;
+  bool damaged;
 };
 
 Session& SessionOf(j_common_ptr libjpeg) { return *static_cast<Session*>(libjpeg->client_data); }
@@ -52,7 +53,11 @@ std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes) {
   session.libjpeg.err = jpeg_std_error(&session.errors);
   session.libjpeg.client_data = &session;
   session.errors.error_exit = [](j_common_ptr libjpeg) { std::longjmp(SessionOf(libjpeg).jump, 1); };
-  session.errors.emit_message = [](j_common_ptr libjpeg, int level) { SessionOf(libjpeg).warned |= level < 0; };
+  session.errors.emit_message = [](j_common_ptr libjpeg, int level) {
+    const int code = libjpeg->err->msg_code;
+    const bool damage = code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC;
+    SessionOf(libjpeg).damaged |= level < 0 && damage;
+  };
   session.errors.output_message = [](j_common_ptr) {};
   std::optional<LibjpegPixels> result;
   if (Begin(session, bytes)) {
@@ -61,7 +66,7 @@ std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes) {
     result->pixels.resize(static_cast<size_t>(result->height * result->width * result->channels));
     if (!ReadRows(session, result->pixels.data())) result.reset();
   }
-  if (result.has_value()) result->warned = session.warned;
+  if (result.has_value()) result->damaged = session.damaged;
   jpeg_destroy_decompress(&session.libjpeg);
   return result;
 }

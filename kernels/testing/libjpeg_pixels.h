@@ -15,7 +15,7 @@ struct LibjpegPixels {
   int64_t width = 0;
   int channels = 0;  // 1 of a grey image, else 3
   std::vector<uint8_t> pixels;
-  bool warned = false;  // of anything
+  bool damaged = false;  // some of the data: the pixels there are invented
 };
 
 // Nullopt: it refuses the bytes, or they hold neither grey nor colours.

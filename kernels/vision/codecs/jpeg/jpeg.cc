@@ -17,6 +17,7 @@
 #include "core/memory_reservation.h"
 #include "core/stop_signal.h"
 #include "kernels/vision/codecs/exif.h"
+#include "kernels/vision/codecs/jpeg/block_bits.h"
 #include "kernels/vision/codecs/jpeg/own_jpeg.h"
 #include "kernels/vision/codecs/jpeg/plain_jpeg.h"
 #include "kernels/vision/image/pixel_limit.h"
@@ -152,13 +153,12 @@ int64_t BlocksOf(const jpeg_decompress_struct& header) {
   return blocks;
 }
 
-// Refuses an image that cannot be in so few bytes, before memory is allocated for it. A block takes a Huffman code for
-// its mean, and another if its other coefficients are in the same scan, and a code has at least one bit.
+// Refuses an image that cannot be in so few bytes, before memory is allocated for it.
 absl::Status CheckBytes(const jpeg_decompress_struct& header, size_t bytes) {
   const int64_t blocks = BlocksOf(header);
   if (header.arith_code && blocks <= kArithmeticBlocks) return absl::OkStatus();
-  const int64_t fewest_bits = blocks * (header.progressive_mode ? 1 : 2);
-  if (fewest_bits <= static_cast<int64_t>(bytes) * 8) return absl::OkStatus();
+  const int64_t fewest_bits = FewestBits(blocks, header.progressive_mode != FALSE);
+  if (HoldsBits(bytes, fewest_bits)) return absl::OkStatus();
   return DataError("the JPEG has ", bytes, " bytes, which cannot hold its ", header.image_width, " × ",
                    header.image_height, " pixels: they take ", (fewest_bits + 7) / 8, " at least");
 }

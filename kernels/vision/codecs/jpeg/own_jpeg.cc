@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "kernels/vision/codecs/exif.h"
+#include "kernels/vision/codecs/jpeg/block_bits.h"
 #include "kernels/vision/codecs/jpeg/own/crop_decoder.h"
 #include "kernels/vision/codecs/jpeg/own/sequential_jpeg.h"
 #include "kernels/vision/image/pixel_limit.h"
@@ -16,12 +17,6 @@ namespace {
 using jpeg::CropDecoder;
 using jpeg::Decoded;
 using jpeg::SequentialJpeg;
-
-// Whether the bytes can hold the image: a block takes two codes of a bit at least.
-bool CanHoldBlocks(const SequentialJpeg& jpeg) {
-  constexpr int64_t kFewestBits = 2;
-  return jpeg.blocks() * kFewestBits <= static_cast<int64_t>(jpeg.bytes.size()) * 8;
-}
 
 int ChannelsOf(const SequentialJpeg& jpeg, PixelMode mode) {
   if (jpeg.count == 1) return mode == PixelMode::kRgb ? 3 : 1;
@@ -75,7 +70,7 @@ absl::StatusOr<std::optional<DecodedPart>> DecodeOwnJpeg(std::string_view bytes,
                                                          const ChoosePart& choose) {
   if (options.scale != 1) return std::nullopt;
   const std::optional<SequentialJpeg> jpeg = jpeg::FindSequentialJpeg(bytes);
-  if (!jpeg.has_value() || !CanHoldBlocks(*jpeg)) return std::nullopt;
+  if (!jpeg.has_value() || !HoldsBits(bytes.size(), FewestBits(jpeg->blocks(), false))) return std::nullopt;
   if (!CheckPixelLimit(jpeg->width, jpeg->height, options.max_pixels).ok()) return std::nullopt;
   const int channels = ChannelsOf(*jpeg, options.mode);
   if (options.orientation && jpeg->orientation != 1) return DecodeTurned(*jpeg, channels, choose);

@@ -21,8 +21,6 @@ constexpr size_t kMostKept = size_t{2} << 20;
 
 }  // namespace
 
-CropDecoder::CropDecoder() = default;
-
 uint8_t* CropDecoder::Plane::Row(int64_t y) {
   return samples.data() + (y % rows) * row_bytes + kBefore - first_block * kBlockSize;
 }

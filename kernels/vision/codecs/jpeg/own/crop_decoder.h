@@ -33,8 +33,6 @@ enum class Decoded {
 
 class CropDecoder {
  public:
-  CropDecoder();
-
   // Writes the rectangle's rows to `pixels` without gaps: red, green and blue, or the one value of a grey image.
   // `to_end` also passes over what follows, to see whether it is damaged.
   Decoded Decode(const SequentialJpeg& jpeg, const Rectangle& part, bool to_end, uint8_t* pixels);

@@ -23,6 +23,7 @@ void Compare(CropDecoder& decoder, const SequentialJpeg& jpeg, const Rectangle& 
     Require(part.height < jpeg.height, "libjpeg decodes what is decoded whole");
     return;
   }
+  Require(part.height < jpeg.height || part.width < jpeg.width || !image->damaged, "damage is refused");
   Require(image->height == jpeg.height && image->width == jpeg.width && image->channels == jpeg.count,
           "the size is libjpeg's");
   const int64_t row_bytes = part.width * jpeg.count;

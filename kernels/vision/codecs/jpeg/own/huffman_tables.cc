@@ -85,20 +85,25 @@ Symbol LongCodes::Find(uint32_t first_16_bits) const {
 
 bool MeanTable::Make(const HuffmanCode& from) {
   if (from == code) return true;
-  code = {};
-  if (!codes.Make(from, true)) return false;
+  code = from;
+  if (!codes.Make(code, true)) {
+    code = {};
+    return false;
+  }
   found.fill(Found::kPartly);
   ForShortCodes(from, [&](uint32_t first, uint32_t count, int bits, int size) {
     SetNumbers(&found[first], count, bits, size, 0);
   });
-  code = from;
-  return codes.Make(code, true);
+  return true;
 }
 
 bool CoefficientTable::Make(const HuffmanCode& from) {
   if (from == code) return true;
-  code = {};
-  if (!codes.Make(from, false)) return false;
+  code = from;
+  if (!codes.Make(code, false)) {
+    code = {};
+    return false;
+  }
   found.fill(Found::kPartly);
   ForShortCodes(from, [&](uint32_t first, uint32_t count, int bits, int symbol) {
     if (IsEnd(symbol)) {
@@ -110,8 +115,7 @@ bool CoefficientTable::Make(const HuffmanCode& from) {
   for (uint32_t first = 0; first < kLookUps; ++first) pairs[first] = PairAt(found, first);
   passed.fill(0);
   has_passed = false;
-  code = from;
-  return codes.Make(code, false);
+  return true;
 }
 
 void CoefficientTable::MakePassed() {
