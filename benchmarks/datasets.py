@@ -53,13 +53,22 @@ def write_cifar_pickles(folder: pathlib.Path, share: float) -> None:
     count = int(10_000 * share)
     for name in CIFAR_FILES:
         data = np.frombuffer(os.urandom(count * 3072), np.uint8).reshape(count, 3072)
-        held = {
-            "data": data,
-            "labels": [row % 10 for row in range(count)],
-            "filenames": [f"{row}.png" for row in range(count)],
-        }
-        (place / name).write_bytes(pickle.dumps(held, 2))
+        (place / name).write_bytes(pickle_of_python2(data))
     (place / "batches.meta").write_bytes(pickle.dumps({"label_names": [str(number) for number in range(10)]}, 2))
+
+
+def pickle_of_python2(data: Any) -> bytes:
+    """As the publisher's are: Python 3 would write the bytes of arrays as text of UTF-8."""
+    rows, columns = data.shape
+    labels = b"".join(b"K" + bytes([row % 10]) for row in range(rows))
+    names = b"".join(b"U\x1d" + f"thing_that_is_seen_{row:06}.png".encode() for row in range(rows))
+    kind = b"cnumpy\ndtype\nU\x02u1K\x00K\x01\x87R(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01"
+    array += (
+        struct.pack("<cicic", b"J", rows, b"J", columns, b"\x86") + kind + b"\x89T" + struct.pack("<i", data.nbytes)
+    )
+    held = b"U\x06labels](" + labels + b"eU\x09filenames](" + names + b"eU\x04data" + array + data.tobytes() + b"tb"
+    return b"\x80\x02}(" + held + b"u."
 
 
 def write_cifar_binary(folder: pathlib.Path, share: float) -> None:

@@ -1,10 +1,11 @@
 """Training from records: `ImageRecord` and `map`, `headrace.mx` and MXNet 1.9.1's ImageRecordIter, which both get the same
 parameters, over the same file in alternation; images a second, and for each second of CPU time.
 
-Two kinds of records: the original images, from which a random-resized-crop is taken, and images whose shorter edge
-is 256 pixels, from which a random crop is taken. Both sides flip, normalise and give float32 batches of 32. MXNet runs
-with as many threads as there are cores, of which it takes at least one and at most one less than half of the cores.
-Automatic caches are off, as they would keep the few images measured here; cache.py measures them. The first run
+Records of the original images, from which a random-resized-crop is taken, without and with the file of entry points that
+`headrace pack --entry-points` writes beside them, which MXNet does not read; and records of images whose shorter edge is
+256 pixels, from which a random crop is taken. Both sides flip, normalise and give float32 batches of 32. MXNet runs with
+as many threads as there are cores, of which it takes at least one and at most one less than half of the cores.
+Rows are not kept, as automatic caches would keep the few images measured here; cache.py measures them. The first run
 installs MXNet into a virtual environment.
 """
 
@@ -29,7 +30,12 @@ sys.path.insert(0, str(HERE / "compare"))
 
 import work  # noqa: E402
 
-KINDS = ("original", "256")
+KINDS = {
+    "original": ["--pass-through"],
+    "original with entry points": ["--pass-through", "--entry-points"],
+    "256": ["--resize=256"],
+}
+NOTED = ("original with entry points",)
 SIDES = ("headrace", "headrace.mx", "mxnet")
 
 
@@ -37,21 +43,22 @@ def headrace_batches(kind: str, prefix: str) -> Iterator[Any]:
     import headrace as hr
     from headrace import vision as V
 
-    crop = V.RandomResizedCrop(work.SIDE, antialias=False) if kind == "original" else V.RandomCrop(work.SIDE)
+    crop = V.RandomResizedCrop(work.SIDE, antialias=False) if kind != "256" else V.RandomCrop(work.SIDE)
+    records = hr.ImageRecord(f"{prefix}.rec", index=f"{prefix}.idx", shuffle=True)
     dataset = (
-        hr.ImageRecord(f"{prefix}.rec", index=f"{prefix}.idx", shuffle=True)
+        (records.cache(memory=0) if kind in NOTED else records)
         .map([V.Decode(), crop, V.RandomHorizontalFlip(), V.Normalize(work.MEAN, work.STD), V.HWC2CHW()], "image")
         .repeat()
         .batch(work.BATCH)
     )
-    return iter(dataset.iterate(disabled_passes=["insert_caches"]))
+    return iter(dataset.iterate(disabled_passes=[] if kind in NOTED else ["insert_caches"]))
 
 
 def iterator_batches(side: str, kind: str, prefix: str, threads: int) -> Iterator[Any]:
     """Of ImageRecordIter: MXNet's, or that of headrace.mx."""
     mxnet = importlib.import_module(side)
     crop: dict[str, Any] = {"rand_crop": True}
-    if kind == "original":
+    if kind != "256":
         crop = {
             "random_resized_crop": True,
             "min_random_area": work.SCALE[0],
@@ -77,7 +84,11 @@ def iterator_batches(side: str, kind: str, prefix: str, threads: int) -> Iterato
         **channels,
     )
     if side != "mxnet":
-        iterator._batches = iterator._batches.options(disabled_passes=["insert_caches"])
+        # A cache without memory keeps no rows, and lets notes beside the records be read.
+        noted = kind in NOTED
+        iterator._batches = (
+            iterator._batches.cache(memory=0) if noted else iterator._batches.options(disabled_passes=["insert_caches"])
+        )
     while True:
         for batch in iterator:
             batch.data[0].wait_to_read()
@@ -110,6 +121,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=4000, help="that a measurement takes (4000)")
     parser.add_argument("--threads", type=int, default=2, help="of MXNet (2)")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="of records (all)")
     parser.add_argument("--venvs", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "peers")
     options = parser.parse_args()
 
@@ -122,14 +134,21 @@ def main() -> None:
     make_environment(venv, mxnet.REQUIREMENTS)
     pythons = {side: str(venv / "bin/python") if side == "mxnet" else sys.executable for side in SIDES}
     with tempfile.TemporaryDirectory(prefix="headrace_") as temporary:
-        for kind in KINDS:
-            prefix = pathlib.Path(temporary, kind)
+        for kind in options.kinds:
+            prefix = pathlib.Path(temporary, kind.replace(" ", "_"))
             pack.make_lists(prefix, options.folder, recursive=True, shuffle=False)
             listing = prefix.with_suffix(".lst")
             lines = [line.split("\t", 1)[1] for line in listing.read_text().splitlines()] * options.copies
             listing.write_text("".join(f"{i}\t{line}\n" for i, line in enumerate(lines)))
-            how = ["--pass-through"] if kind == "original" else ["--resize=256"]
-            command = [sys.executable, "-m", "headrace", "pack", *how, str(prefix), str(options.folder.resolve())]
+            command = [
+                sys.executable,
+                "-m",
+                "headrace",
+                "pack",
+                *KINDS[kind],
+                str(prefix),
+                str(options.folder.resolve()),
+            ]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             compare(kind, str(prefix), pythons, options)
 

@@ -1,5 +1,6 @@
-// jpeg_decoder DIR [--pictures N] [--rounds N]: measures the decoder of common JPEGs over the files of DIR, on one
-// thread, in CPU time. Steps stand beside a bound, whole pictures and crops beside libjpeg-turbo.
+// jpeg_decoder DIR [--pictures N] [--rounds N] [--crop N]: measures the decoder of common JPEGs over the files of DIR,
+// on one thread, in CPU time. Steps stand beside a bound, whole pictures and crops beside libjpeg-turbo. Crops are
+// those of random-resized-crop, or squares of so many pixels.
 #include <time.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "core/philox.h"
 #include "kernels/vision/codecs/jpeg/own/blocks.h"
 #include "kernels/vision/codecs/jpeg/own/crop_decoder.h"
+#include "kernels/vision/codecs/jpeg/own/entry_points.h"
 #include "kernels/vision/codecs/jpeg/own/huffman_tables.h"
 #include "kernels/vision/codecs/jpeg/own/inverse_dct.h"
 #include "kernels/vision/codecs/jpeg/own/sample_rows.h"
@@ -36,6 +38,7 @@ using jpeg::BitWindow;
 using jpeg::CoefficientTable;
 using jpeg::ComponentCodes;
 using jpeg::CropDecoder;
+using jpeg::EntryPoints;
 using jpeg::JpegComponent;
 using jpeg::kBlockSize;
 using jpeg::kCoefficients;
@@ -55,6 +58,7 @@ struct Picture {
   std::vector<char> bytes;
   SequentialJpeg jpeg;
   Box box;
+  std::string notes = {};  // of the entry points of all
 
   std::string_view view() const { return {bytes.data(), bytes.size() - kPadding}; }
 };
@@ -97,6 +101,7 @@ class JpegSteps {
       MeanTable& means = means_[component.means];
       CoefficientTable& others = others_[component.others];
       made = made && means.Make(jpeg_->means[component.means]) && others.Make(jpeg_->others[component.others]);
+      if (made) others.MakePassed();
       codes_[i] = {&means, &others};
     }
     return made;
@@ -276,19 +281,26 @@ class JpegBenchmark {
   explicit JpegBenchmark(std::vector<Picture> pictures) : pictures_(std::move(pictures)) { one_code_.fill(kBitsOfOne); }
 
   absl::Status Check() {
-    for (const Picture& picture : pictures_) HEADRACE_RETURN_IF_ERROR(CheckPicture(picture));
+    for (Picture& picture : pictures_) {
+      HEADRACE_RETURN_IF_ERROR(CheckPicture(picture));
+      HEADRACE_RETURN_IF_ERROR(NotePoints(picture));
+    }
     return absl::OkStatus();
   }
 
   void Run(int rounds) {
     for (int round = 0; round < rounds; ++round) {
       for (Timing* timing : {&tables_, &table_copy_, &pass_, &read_, &look_ups_, &transform_, &transform_copy_, &color_,
-                             &color_copy_, &crop_, &libjpeg_crop_, &whole_, &libjpeg_whole_}) {
+                             &color_copy_, &crop_, &noting_crop_, &noted_crop_, &libjpeg_crop_}) {
         timing->BeginRound();
       }
-      for (const Picture& picture : pictures_) {
-        MeasureSteps(picture);
-        MeasurePixels(picture);
+      for (size_t i = 0; i < kScales.size(); ++i) {
+        whole_[i].BeginRound();
+        libjpeg_whole_[i].BeginRound();
+      }
+      for (size_t i = 0; i < pictures_.size(); ++i) {
+        MeasureSteps(pictures_[i]);
+        MeasurePixels(pictures_[i], pictures_[(i + 1) % pictures_.size()]);
       }
     }
   }
@@ -301,11 +313,24 @@ class JpegBenchmark {
     PrintLine("inverse DCT of all blocks", transform_, "copy", transform_copy_, n);
     PrintLine("upsampling and colours", color_, "copy", color_copy_, n);
     PrintLine("crops", crop_, "libjpeg-turbo", libjpeg_crop_, n);
-    PrintLine("whole pictures", whole_, "libjpeg-turbo", libjpeg_whole_, n);
+    PrintLine("crops, noting entry points", noting_crop_, "libjpeg-turbo", libjpeg_crop_, n);
+    PrintLine("crops from entry points", noted_crop_, "libjpeg-turbo", libjpeg_crop_, n);
+    for (size_t i = 0; i < kScales.size(); ++i) {
+      const std::string name = kScales[i] == 1 ? "whole pictures" : Cat("at 1/", kScales[i], " of their size");
+      PrintLine(name.c_str(), whole_[i], "libjpeg-turbo", libjpeg_whole_[i], n);
+    }
+    size_t notes = 0;
+    size_t bytes = 0;
+    for (const Picture& picture : pictures_) {
+      notes += picture.notes.size();
+      bytes += picture.view().size();
+    }
+    std::printf("entry points of a picture take %zu of %zu bytes\n", notes / n, bytes / n);
   }
 
  private:
   static constexpr uint8_t kBitsOfOne = jpeg::kLookUpBits;
+  static constexpr std::array<int, 4> kScales = {1, 2, 4, 8};
 
   absl::Status CheckPicture(const Picture& picture) {
     const SequentialJpeg& jpeg = picture.jpeg;
@@ -315,13 +340,30 @@ class JpegBenchmark {
     steps_.Transform();
     steps_.Color();
     Pixels pixels;
-    equal = equal && DecodeByLibjpeg(picture, nullptr, pixels);
+    equal = equal && DecodeByLibjpeg(picture, nullptr, 1, pixels);
     equal = equal && std::memcmp(pixels.data, steps_.pixels(), bytes) == 0;
-    const uint8_t* const whole =
-        DecodeOurs(picture, {0, 0, static_cast<int>(jpeg.width), static_cast<int>(jpeg.height)});
-    equal = equal && std::memcmp(pixels.data, whole, bytes) == 0;
+    for (const int scale : kScales) {
+      const Box all = WholeOf(jpeg, scale);
+      const auto bytes_of_all = size_t{kComponents} * static_cast<size_t>(all.width) * static_cast<size_t>(all.height);
+      equal = equal && DecodeByLibjpeg(picture, nullptr, scale, pixels);
+      equal = equal && std::memcmp(pixels.data, DecodeOurs(picture, all, scale), bytes_of_all) == 0;
+    }
     if (!equal) return InternalError("the pixels are not those of libjpeg-turbo: ", picture.path);
     return absl::OkStatus();
+  }
+
+  // By a crop of the last row, for which all data before it are passed over.
+  absl::Status NotePoints(Picture& picture) {
+    const SequentialJpeg& jpeg = picture.jpeg;
+    const Box last = {0, static_cast<int>(jpeg.height) - 1, static_cast<int>(jpeg.width), 1};
+    const uint8_t* const plain = DecodeOurs(picture, picture.box, 1);
+    const auto bytes = static_cast<size_t>(kComponents) * static_cast<size_t>(picture.box.width) *
+                       static_cast<size_t>(picture.box.height);
+    const std::vector<uint8_t> expected(plain, plain + bytes);
+    DecodeNoting(picture, last);
+    picture.notes = points_.Notes();
+    if (std::memcmp(DecodeNoting(picture, picture.box), expected.data(), bytes) == 0) return absl::OkStatus();
+    return InternalError("the pixels differ with entry points: ", picture.path);
   }
 
   void MeasureSteps(const Picture& picture) {
@@ -340,28 +382,60 @@ class JpegBenchmark {
     color_copy_.Time([&] { Copy(static_cast<size_t>(samples + pixels * kComponents) / 2); });
   }
 
-  void MeasurePixels(const Picture& picture) {
-    const Box all = {0, 0, static_cast<int>(picture.jpeg.width), static_cast<int>(picture.jpeg.height)};
+  // Before each timing of our decoder it decodes the other picture, whose codes are others as a rule: tables are made
+  // anew, as for a data set's next picture.
+  void MeasurePixels(const Picture& picture, const Picture& other) {
     Pixels pixels;
-    crop_.Time([&] { DecodeOurs(picture, picture.box); });
-    libjpeg_crop_.Time([&] { DecodeByLibjpeg(picture, &picture.box, pixels); });
-    whole_.Time([&] { DecodeOurs(picture, all); });
-    libjpeg_whole_.Time([&] { DecodeByLibjpeg(picture, nullptr, pixels); });
+    const auto change_codes = [&] { DecodeOurs(other, other.box, 1); };
+    change_codes();
+    crop_.Time([&] { DecodeOurs(picture, picture.box, 1); });
+    change_codes();
+    noting_crop_.Time([&] {
+      DecodeNoting(picture, picture.box, "");
+      points_.Notes();
+    });
+    change_codes();
+    noted_crop_.Time([&] { DecodeNoting(picture, picture.box); });
+    libjpeg_crop_.Time([&] { DecodeByLibjpeg(picture, &picture.box, 1, pixels); });
+    for (size_t i = 0; i < kScales.size(); ++i) {
+      const int scale = kScales[i];
+      change_codes();
+      whole_[i].Time([&] { DecodeOurs(picture, WholeOf(picture.jpeg, scale), scale); });
+      libjpeg_whole_[i].Time([&] { DecodeByLibjpeg(picture, nullptr, scale, pixels); });
+    }
+  }
+
+  static Box WholeOf(const SequentialJpeg& jpeg, int scale) {
+    return {0, 0, static_cast<int>(jpeg::DividedUp(jpeg.width, scale)),
+            static_cast<int>(jpeg::DividedUp(jpeg.height, scale))};
   }
 
   // With the markers, as libjpeg-turbo reads them.
-  const uint8_t* DecodeOurs(const Picture& picture, const Box& box) {
+  const uint8_t* DecodeOurs(const Picture& picture, const Box& box, int scale) {
     const std::optional<SequentialJpeg> jpeg = jpeg::FindSequentialJpeg(picture.view());
     const size_t bytes = size_t{kComponents} * static_cast<size_t>(box.width) * static_cast<size_t>(box.height);
     if (pixels_.size() < bytes) pixels_.resize(bytes);
-    decoder_.Decode(*jpeg, {box.top, box.left, box.height, box.width}, !jpeg->HasEndMarker(), pixels_.data());
+    decoder_.Decode(*jpeg, {box.top, box.left, box.height, box.width, scale}, !jpeg->HasEndMarker(), pixels_.data());
     return pixels_.data();
   }
 
-  bool DecodeByLibjpeg(const Picture& picture, const Box* box, Pixels& pixels) {
+  // From the entry points that are noted.
+  const uint8_t* DecodeNoting(const Picture& picture, const Box& box) {
+    return DecodeNoting(picture, box, picture.notes);
+  }
+  const uint8_t* DecodeNoting(const Picture& picture, const Box& box, std::string_view notes) {
+    const std::optional<SequentialJpeg> jpeg = jpeg::FindSequentialJpeg(picture.view());
+    const size_t bytes = size_t{kComponents} * static_cast<size_t>(box.width) * static_cast<size_t>(box.height);
+    if (pixels_.size() < bytes) pixels_.resize(bytes);
+    points_.Begin(*jpeg, notes);
+    decoder_.Decode(*jpeg, {box.top, box.left, box.height, box.width}, !jpeg->HasEndMarker(), pixels_.data(), &points_);
+    return pixels_.data();
+  }
+
+  bool DecodeByLibjpeg(const Picture& picture, const Box* box, int scale, Pixels& pixels) {
     int width = 0;
     int height = 0;
-    if (!libjpeg_.Begin(picture.view(), width, height)) return false;
+    if (!libjpeg_.Begin(picture.view(), width, height, scale)) return false;
     return box != nullptr ? libjpeg_.DecodeBox(*box, pixels) : libjpeg_.DecodeAll(pixels);
   }
 
@@ -387,19 +461,32 @@ class JpegBenchmark {
     asm volatile("" : : "r"(window.bits));
   }
 
-  const std::vector<Picture> pictures_;
+  std::vector<Picture> pictures_;
   JpegSteps steps_;
   CropDecoder decoder_;
+  EntryPoints points_;
   JpegLoopDecoder libjpeg_;
   std::vector<uint8_t> pixels_;
   std::vector<uint8_t> from_;
   std::vector<uint8_t> to_;
   std::array<uint8_t, jpeg::kLookUps> one_code_;
   Timing tables_, table_copy_, pass_, read_, look_ups_, transform_, transform_copy_, color_, color_copy_;
-  Timing crop_, libjpeg_crop_, whole_, libjpeg_whole_;
+  Timing crop_, noting_crop_, noted_crop_, libjpeg_crop_;
+  std::array<Timing, kScales.size()> whole_, libjpeg_whole_;
 };
 
-absl::StatusOr<std::vector<Picture>> ReadPictures(const std::string& folder, size_t most) {
+// `side`: of a square; 0: as random-resized-crop draws it.
+Box BoxOf(const SequentialJpeg& jpeg, int side, RowRandom& random) {
+  const auto width = static_cast<int>(jpeg.width);
+  const auto height = static_cast<int>(jpeg.height);
+  if (side == 0) return RandomBox(width, height, random);
+  const auto at = [&](int most) { return static_cast<int>(random.Below(static_cast<uint64_t>(most) + 1)); };
+  const int across = std::min(side, width);
+  const int down = std::min(side, height);
+  return {.left = at(width - across), .top = at(height - down), .width = across, .height = down};
+}
+
+absl::StatusOr<std::vector<Picture>> ReadPictures(const std::string& folder, size_t most, int side) {
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<std::string> files, JpegFiles(folder));
   RowRandom random(7, 0, {});
   std::vector<Picture> pictures;
@@ -412,7 +499,7 @@ absl::StatusOr<std::vector<Picture>> ReadPictures(const std::string& folder, siz
     const std::optional<SequentialJpeg> jpeg = jpeg::FindSequentialJpeg(picture.view());
     if (!jpeg.has_value() || !IsMeasured(*jpeg)) continue;
     picture.jpeg = *jpeg;
-    picture.box = RandomBox(static_cast<int>(jpeg->width), static_cast<int>(jpeg->height), random);
+    picture.box = BoxOf(*jpeg, side, random);
     pictures.push_back(std::move(picture));
   }
   if (pictures.empty()) return NotFoundError(folder, " holds no JPEG that the decoder takes");
@@ -423,6 +510,7 @@ struct Options {
   std::string folder;
   int pictures = 200;
   int rounds = 9;
+  int crop = 0;  // side of a square
 };
 
 std::optional<Options> ReadOptions(int argc, char** argv) {
@@ -431,18 +519,18 @@ std::optional<Options> ReadOptions(int argc, char** argv) {
   for (int i = 2; i < argc; i += 2) {
     const std::string_view name = argv[i];
     const std::string_view value = argv[i + 1];
-    if (name != "--pictures" && name != "--rounds") return std::nullopt;
-    int& number = name == "--rounds" ? options.rounds : options.pictures;
+    if (name != "--pictures" && name != "--rounds" && name != "--crop") return std::nullopt;
+    int& number = name == "--rounds" ? options.rounds : name == "--crop" ? options.crop : options.pictures;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
   }
-  if (options.rounds < kFewestRounds || options.pictures < 1) return std::nullopt;
+  if (options.rounds < kFewestRounds || options.pictures < 1 || options.crop < 0) return std::nullopt;
   return options;
 }
 
 absl::Status Measure(const Options& options) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<Picture> pictures,
-                            ReadPictures(options.folder, static_cast<size_t>(options.pictures)));
+                            ReadPictures(options.folder, static_cast<size_t>(options.pictures), options.crop));
   std::printf("CPU time a picture, medians of %d rounds over %zu pictures\n", options.rounds, pictures.size());
   const auto benchmark = std::make_unique<JpegBenchmark>(std::move(pictures));
   HEADRACE_RETURN_IF_ERROR(benchmark->Check());
@@ -457,7 +545,7 @@ absl::Status Measure(const Options& options) {
 int main(int argc, char** argv) {
   const std::optional<headrace::Options> options = headrace::ReadOptions(argc, argv);
   if (!options.has_value()) {
-    std::cerr << "usage: jpeg_decoder DIR [--pictures 200] [--rounds 9], at least 7 rounds\n";
+    std::cerr << "usage: jpeg_decoder DIR [--pictures 200] [--rounds 9] [--crop 0], at least 7 rounds\n";
     return 2;
   }
   const absl::Status status = headrace::Measure(*options);

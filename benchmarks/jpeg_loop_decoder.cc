@@ -24,13 +24,14 @@ void JpegLoopDecoder::OnMessage(j_common_ptr info, int level) {
   if (level < 0) ++info->err->num_warnings;
 }
 
-bool JpegLoopDecoder::Begin(std::string_view file, int& width, int& height) {
+bool JpegLoopDecoder::Begin(std::string_view file, int& width, int& height, int scale) {
   if (setjmp(error_.jump) != 0) {
     jpeg_abort_decompress(&info_);
     return false;
   }
   jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(file.data()), file.size());
   jpeg_read_header(&info_, TRUE);
+  info_.scale_denom = info_.scale_num * static_cast<unsigned>(scale);
   width = static_cast<int>(info_.image_width);
   height = static_cast<int>(info_.image_height);
   return true;

@@ -36,8 +36,9 @@ class JpegLoopDecoder {
   ~JpegLoopDecoder();
   JpegLoopDecoder(const JpegLoopDecoder&) = delete;
 
-  // Reads the header; false if this is not a JPEG. `file` must live until Decode or Abort.
-  bool Begin(std::string_view file, int& width, int& height);
+  // Reads the header; false if this is not a JPEG. `file` must live until Decode or Abort. The pixels are those of
+  // 1/scale of the height and width, which are the image's own.
+  bool Begin(std::string_view file, int& width, int& height, int scale = 1);
   bool DecodeAll(Pixels& pixels);
   // Only the box: columns outside are not transformed, rows outside not even unpacked further than needed.
   bool DecodeBox(const Box& box, Pixels& pixels);

@@ -6,6 +6,7 @@
 #include "absl/strings/cord.h"
 #include "core/caught_error.h"
 #include "core/error.h"
+#include "engine/serve/column_error.h"
 
 struct hr_status {
   int32_t kind = HR_OK;
@@ -20,14 +21,8 @@ namespace headrace::capi {
 namespace {
 
 constexpr std::string_view kArgument = "headrace/argument";
-constexpr std::string_view kColumn = "headrace/column";
 
 absl::string_view Url(std::string_view url) { return {url.data(), url.size()}; }
-
-std::string PayloadOf(const absl::Status& status, std::string_view url) {
-  const auto value = status.GetPayload(Url(url));
-  return value ? std::string(*value) : std::string();
-}
 
 int32_t KindNumber(const absl::Status& status) {
   if (status.GetPayload(Url(kArgument))) return HR_ARGUMENT_ERROR;
@@ -68,11 +63,6 @@ absl::Status ArgumentErrorOf(std::string_view message) {
   return error;
 }
 
-absl::Status OfColumn(absl::Status error, std::string_view column) {
-  if (!error.ok()) error.SetPayload(Url(kColumn), absl::Cord(Url(column)));
-  return error;
-}
-
 hr_status* NoMemory() noexcept { return &MadeEarly(); }
 
 hr_status* StatusOf(const absl::Status& status) noexcept {
@@ -82,7 +72,7 @@ hr_status* StatusOf(const absl::Status& status) noexcept {
                          DescribeError(status),
                          GetErrorField(status, ErrorField::kOperator),
                          GetErrorField(status, ErrorField::kLocation),
-                         PayloadOf(status, kColumn),
+                         ColumnOf(status),
                          GetErrorField(status, ErrorField::kFile)};
   } catch (const std::bad_alloc&) {
     return NoMemory();

@@ -15,14 +15,11 @@
 namespace headrace::capi {
 
 // The call itself is wrong.
-absl::Status ArgumentErrorOf(std::string_view message);
+[[gnu::cold]] absl::Status ArgumentErrorOf(std::string_view message);
 template <typename... Parts>
-absl::Status ArgumentError(const Parts&... parts) {
+[[gnu::always_inline]] inline absl::Status ArgumentError(const Parts&... parts) {
   return ArgumentErrorOf(Cat(parts...));
 }
-
-// The error, with the input or output that it is about.
-absl::Status OfColumn(absl::Status error, std::string_view column);
 
 // NULL if it is OK. Never fails: without memory it is NoMemory().
 hr_status* StatusOf(const absl::Status& status) noexcept;

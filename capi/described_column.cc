@@ -4,6 +4,7 @@
 
 #include "capi/call_status.h"
 #include "core/error.h"
+#include "engine/serve/column_error.h"
 
 namespace headrace::capi {
 

@@ -78,7 +78,7 @@ bool BeginsAsGraph(std::string_view head) {
 absl::StatusOr<GraphFile> ReadGraphFile(const std::string& path) {
   absl::StatusOr<GraphFile> file = ReadEither(path);
   if (file.ok()) return file;
-  absl::Status error = std::move(file).status();
+  absl::Status error = file.status();
   AddErrorField(error, ErrorField::kFile, path);
   return error;
 }

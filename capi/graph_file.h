@@ -12,7 +12,7 @@
 namespace headrace::capi {
 
 struct GraphFile {
-  std::string graph;                 // its bytes
+  std::string graph;                 // its bytes, as they are there: ir::ParseSavedGraph checks them
   std::optional<std::string> check;  // what was stored beside it, to compare this machine by
 };
 

@@ -14,8 +14,8 @@
  *   hr_release(&output);
  *   hr_close(graph);
  *
- * Versions. HEADRACE_ABI is the version of this interface. While it is 0, a program runs with the library of the header
- * that it was built with alone; from 1 on, what was declared stays, and structures only grow at their ends.
+ * Versions. HEADRACE_ABI is the version of this interface. What version 1 declares stays, and structures only grow at
+ * their ends: a program that was built with this header runs with this library and later ones.
  *
  * Structures. `size` comes first in each: the caller sets it to sizeof, and all else that it does not use to zero. Of
  * an array all have one `size`, which is their distance, too.
@@ -40,7 +40,7 @@
 #error "headrace.h is for machines whose long and pointers have 64 bits"
 #endif
 
-#define HEADRACE_ABI 0
+#define HEADRACE_ABI 1
 
 #define HR_EXPORT __attribute__((visibility("default")))
 
@@ -208,9 +208,9 @@ HR_EXPORT hr_status* hr_run_many(const hr_graph* graph, size_t requests, const h
 typedef struct hr_pipeline hr_pipeline;
 
 /* One option of a run, by the name that it has in ds.options() and ds.iterate(): a text, or a number where `text` is
- * NULL; 0 and 1 for false and true. seed, epoch, rank, world, even, start, workers, window, group, memory (bytes),
- * cache_folder, failed_rows_log, optimize, settings of far stores by a scheme or the beginning of URLs, such as
- * storage[s3].endpoint and storage[s3://bucket/].region, and pull: 1, as it is unless set, runs everything on the
+ * NULL; 0 and 1 for false and true. seed, epoch, rank, world, even, start, stop, workers, window, group, memory
+ * (bytes), cache_folder, failed_rows_log, optimize, settings of far stores by a scheme or the beginning of URLs, such
+ * as storage[s3].endpoint and storage[s3://bucket/].region, and pull: 1, as it is unless set, runs everything on the
  * thread that calls hr_pipeline_next() and starts no other; 0 runs it on threads of its own. */
 typedef struct hr_option {
   uint32_t size;     /* sizeof(hr_option) */

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ TEST(CapiLoadPlugin, RunsItsKernels) {
   const auto scaled = graph->Run(hr::View::Numbers(numbers.data(), {2}));
   ASSERT_TRUE(scaled.ok()) << scaled.error().text();
   EXPECT_EQ(std::vector<float>(scaled->data<float>(), scaled->data<float>() + 2), (std::vector<float>{3, 15}));
+}
+
+// Not what the system's folders of libraries have under that name.
+TEST(CapiLoadPlugin, FindsAFileOfTheWorkingFolderByItsName) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path("plugin/testing");
+  EXPECT_EQ(fixture::TextOf(hr_load_plugin("sample_plugin.so")), "");
+  std::filesystem::current_path(before);
 }
 
 }  // namespace

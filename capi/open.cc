@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 #include "capi/graph_handle.h"
 #include "capi/self_check.h"
 #include "core/error.h"
+#include "ir/graph.h"
+#include "ir/graph.pb.h"
 
 namespace headrace::capi {
 namespace {
@@ -30,9 +33,27 @@ absl::Status CheckOptions(const hr_open_options* options) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<Graph> OpenSaved(std::string_view bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, ir::ParseSavedGraph(bytes));
+  return InferenceGraph::Make(graph);
+}
+
+// Saving writes the version of each operator.
+bool NamesVersions(const ir::proto::Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node.version() != 0; });
+}
+
+// Programs of version 1 have bytes that were written by hand, without versions, and without the producer that saved
+// graphs end with.
+absl::StatusOr<Graph> OpenBytes(std::string_view bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(const ir::proto::Graph graph, ir::ParseGraph(bytes));
+  if (graph.producer().empty() && NamesVersions(graph)) return ir::ParseSavedGraph(bytes).status();
+  return InferenceGraph::Make(graph);
+}
+
 absl::StatusOr<Graph> OpenFile(const std::string& path, bool verify) {
   HEADRACE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(path));
-  absl::StatusOr<Graph> graph = InferenceGraph::Parse(file.graph);
+  absl::StatusOr<Graph> graph = OpenSaved(file.graph);
   absl::Status error = graph.status();
   if (graph.ok() && verify) error = RunSelfCheck(**graph, file.check);
   if (error.ok()) return graph;
@@ -42,7 +63,7 @@ absl::StatusOr<Graph> OpenFile(const std::string& path, bool verify) {
 
 absl::StatusOr<Graph> Open(const hr_open_options& options) {
   if (options.path != nullptr) return OpenFile(options.path, options.verify != 0);
-  return InferenceGraph::Parse({static_cast<const char*>(options.bytes), options.byte_count});
+  return OpenBytes({static_cast<const char*>(options.bytes), options.byte_count});
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ TEST(CapiPool, SaysWhatTheCallLacks) {
   };
   EXPECT_EQ(refusal(0, 1, &status), "");
   EXPECT_EQ(refusal(1, 1, nullptr), "statuses is NULL");
-  EXPECT_THAT(refusal(1, 2, &status), HasSubstr("the graph has 1 inputs"));
+  EXPECT_THAT(refusal(1, 2, &status), HasSubstr("the graph has 1 input ("));
   EXPECT_THAT(refusal(SIZE_MAX, 1, &status), HasSubstr("requests must be at most"));
   hr_pool* pool = nullptr;
   EXPECT_THAT(fixture::TextOf(hr_pool_make(0, &pool)), HasSubstr("threads must be 1 to 1024"));

@@ -11,6 +11,7 @@
 #include "capi/graph_handle.h"
 #include "capi/viewed_tensor.h"
 #include "core/error.h"
+#include "engine/serve/column_error.h"
 
 namespace headrace::capi {
 namespace {
@@ -27,7 +28,8 @@ std::string NamesOf(const std::vector<ir::Column>& columns) {
 absl::Status CheckCount(std::string_view what, const std::vector<ir::Column>& columns, const hr_tensor* given,
                         size_t count) {
   if (count != columns.size()) {
-    return ArgumentError("the graph has ", columns.size(), " ", what, "s (", NamesOf(columns), "); got ", count);
+    return ArgumentError("the graph has ", columns.size(), " ", what, columns.size() == 1 ? " (" : "s (",
+                         NamesOf(columns), "); got ", count);
   }
   if (given == nullptr && count > 0) return ArgumentError(what, "s is NULL");
   return absl::OkStatus();
@@ -58,15 +60,6 @@ absl::StatusOr<Slots> ViewSlots(const InferenceGraph& graph, absl::Span<const hr
   return slots;
 }
 
-// The input that a request is refused for.
-absl::Status AtWrongInput(const InferenceGraph& graph, absl::Span<const Tensor> inputs, absl::Status error) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const ir::Column& column = graph.inputs()[i];
-    if (!ir::FitsType(column.type, inputs[i].dtype(), inputs[i].shape())) return OfColumn(error, column.name);
-  }
-  return error;
-}
-
 }  // namespace
 
 absl::Status CheckCounts(const hr_graph* graph, const hr_tensor* inputs, size_t input_count, const hr_tensor* outputs,
@@ -82,10 +75,9 @@ absl::Status RunRequest(const InferenceGraph& graph, absl::Span<const hr_tensor>
   {
     HEADRACE_ASSIGN_OR_RETURN(const Inputs values, ViewInputs(graph, inputs));
     HEADRACE_ASSIGN_OR_RETURN(const Slots slots, ViewSlots(graph, outputs));
-    absl::StatusOr<std::vector<Tensor>> results = graph.Run(values, slots);
-    if (!results.ok()) return AtWrongInput(graph, values, results.status());
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<Tensor> results, graph.Run(values, slots));
     // While `values` hold the inputs: a result that is a view of one is then copied.
-    HEADRACE_RETURN_IF_ERROR(given.Take(*std::move(results), outputs));
+    HEADRACE_RETURN_IF_ERROR(given.Take(std::move(results), outputs));
   }
   given.Give(outputs);
   return absl::OkStatus();

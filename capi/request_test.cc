@@ -79,8 +79,8 @@ TEST(CapiRequest, SaysWhatTheCallLacks) {
   EXPECT_EQ(refusal(nullptr, &input, 1, &output, 1), kind + "graph is NULL");
   EXPECT_EQ(refusal(graph.raw(), nullptr, 1, &output, 1), kind + "inputs is NULL");
   EXPECT_EQ(refusal(graph.raw(), &input, 1, nullptr, 1), kind + "outputs is NULL");
-  EXPECT_EQ(refusal(graph.raw(), &input, 0, &output, 1), kind + "the graph has 1 inputs (image); got 0");
-  EXPECT_EQ(refusal(graph.raw(), &input, 1, &output, 2), kind + "the graph has 1 outputs (image); got 2");
+  EXPECT_EQ(refusal(graph.raw(), &input, 0, &output, 1), kind + "the graph has 1 input (image); got 0");
+  EXPECT_EQ(refusal(graph.raw(), &input, 1, &output, 2), kind + "the graph has 1 output (image); got 2");
 }
 
 TEST(CapiRequest, SaysWhatAStructureCannotBe) {
@@ -150,6 +150,45 @@ TEST(CapiRequest, NamesTheInputOfAnotherType) {
   EXPECT_EQ(hr_status_kind(status), HR_DATA_ERROR);
   EXPECT_STREQ(hr_status_column(status), "image");
   EXPECT_THAT(hr_status_text(status), HasSubstr("float32 (2, 2, 3)"));
+  hr_status_free(status);
+}
+
+TEST(CapiRequest, NamesTheOutputWhoseMemoryNoResultFits) {
+  const hr::Graph graph = PictureOf();
+  const std::string bytes = fixture::ReadTestFile("baseline_420.jpg");
+  const hr_tensor input = Picture(bytes);
+  std::vector<float> memory(3 * 32 * 31);
+  hr_tensor output = hr::View::Numbers(memory.data(), {3, 32, 31}).raw();
+  hr_status* const status = hr_run(graph.raw(), &input, 1, &output, 1);
+  EXPECT_EQ(hr_status_kind(status), HR_DATA_ERROR);
+  EXPECT_STREQ(hr_status_column(status), "image");
+  EXPECT_THAT(hr_status_text(status), HasSubstr("does not fit the memory given for it, float32 (3, 32, 31)"));
+  hr_status_free(status);
+}
+
+// Of outputs whose sizes nobody knows before, the second one.
+TEST(CapiRequest, NamesTheOutputThatDoesNotFitAmongSeveral) {
+  InferenceBytes both;
+  both.Input("value", ir::ColumnType::Unknown()).Input("image", ir::ColumnType::Of(DType::kBytes, {}));
+  const hr::Graph graph = hr::Graph::FromBytes(both.Step("Decode", {"image"}, {"image"}).Bytes()).value();
+  const std::string file = fixture::ReadTestFile("baseline_420.jpg");
+  const std::string damaged = "no picture";
+  const std::vector<float> numbers(2);
+  hr_tensor inputs[] = {hr::View::Numbers(numbers.data(), {2}).raw(), Picture(file)};
+  std::vector<float> copied(2);
+  std::vector<uint8_t> pixels(40 * 31 * 3);
+  hr_tensor outputs[] = {hr::View::Numbers(copied.data(), {2}).raw(),
+                         hr::View::Numbers(pixels.data(), {40, 31, 3}).raw()};
+  hr_status* status = hr_run(graph.raw(), inputs, 2, outputs, 2);
+  EXPECT_EQ(hr_status_kind(status), HR_DATA_ERROR);
+  EXPECT_STREQ(hr_status_column(status), "image");
+  EXPECT_THAT(hr_status_text(status), HasSubstr("output \"image\" is uint8"));
+  hr_status_free(status);
+  // What a step refuses is of no output, whatever memory is given.
+  inputs[1] = Picture(damaged);
+  status = hr_run(graph.raw(), inputs, 2, outputs, 2);
+  EXPECT_STREQ(hr_status_column(status), "");
+  EXPECT_THAT(hr_status_operator(status), HasSubstr("Decode"));
   hr_status_free(status);
 }
 

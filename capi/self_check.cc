@@ -1,7 +1,11 @@
 #include "capi/self_check.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -40,12 +44,40 @@ absl::StatusOr<bool> HasDigest(const Tensor& tensor, const StoredDigest& digest)
   return checksum == digest.crc32c;
 }
 
+// Takes a string off the bytes, which begin with its length and a colon; nullopt, with nothing taken: they do not.
+std::optional<std::string_view> TakeString(std::string_view& bytes) {
+  const char* const end = bytes.data() + bytes.size();
+  size_t length = 0;
+  const std::from_chars_result read = std::from_chars(bytes.data(), end, length);
+  if (read.ec != std::errc() || read.ptr == end || *read.ptr != ':') return std::nullopt;
+  const size_t begin = static_cast<size_t>(read.ptr - bytes.data()) + 1;
+  if (length > bytes.size() - begin) return std::nullopt;
+  const std::string_view string = bytes.substr(begin, length);
+  bytes.remove_prefix(begin + length);
+  return string;
+}
+
+absl::StatusOr<Tensor> StringsOf(const StoredInput& stored, DType dtype) {
+  std::string_view rest = stored.bytes;
+  std::vector<std::string_view> strings;
+  std::optional<std::string_view> string;
+  while (!rest.empty() && (string = TakeString(rest))) strings.push_back(*string);
+  int64_t count = 1;
+  const bool possible = std::none_of(stored.shape.begin(), stored.shape.end(), [&count](int64_t length) {
+    return __builtin_mul_overflow(count, length, &count);
+  });
+  if (!rest.empty() || !possible || strings.size() != static_cast<size_t>(count)) {
+    return DataError("the stored input ", stored.name, " has ", stored.bytes.size(), " bytes, which are not ",
+                     stored.dtype, " ", ShapeName(stored.shape), " with the length of each and a colon before it");
+  }
+  return Tensor::CopyBytesArray(dtype, stored.shape, strings);
+}
+
 absl::StatusOr<Tensor> ValueOf(const StoredInput& stored) {
   const std::optional<DType> dtype = DTypeFromName(stored.dtype);
   if (!dtype || *dtype == DType::kUnknown) return DataError("the stored input ", stored.name, " is of no dtype");
   if (IsVariableLength(*dtype)) {
-    if (stored.shape.empty()) return Tensor::CopyBytes(*dtype, stored.bytes);
-    return DataError("the stored input ", stored.name, " is an array of ", stored.dtype, ", which is not stored");
+    return stored.shape.empty() ? Tensor::CopyBytes(*dtype, stored.bytes) : StringsOf(stored, *dtype);
   }
   auto bytes = static_cast<int64_t>(ItemSize(*dtype));
   // Also where a later axis is empty: the engine multiplies in this order.

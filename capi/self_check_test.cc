@@ -76,6 +76,51 @@ TEST_F(CapiSelfCheck, NamesTheFirstStepThatDiffers) {
   EXPECT_THAT(Run(changed), HasSubstr("Resize"));
 }
 
+// A graph of one column "x" of any type, which it gives back: format 2, and a node Input.
+std::shared_ptr<const InferenceGraph> PassingGraph() {
+  constexpr std::string_view kBytes(
+      "\x08\x02\x12\x28\x0a\x05Input\x22\x1f\x0a\x07"
+      "columns\x12\x14"
+      "b\x12\x0a\x10\x0a\x01x\x12\x0b\x0a\x07unknown\x18\x01",
+      44);
+  return *InferenceGraph::Parse(kBytes);
+}
+
+std::string TextsCheck(std::string_view dtype, std::string_view shape, std::string_view texts) {
+  return Cat("{\"inputs\": {\"x\": {\"dtype\": \"", dtype, "\", \"shape\": ", shape, ", \"base64\": \"",
+             absl::Base64Escape(absl::string_view(texts.data(), texts.size())),
+             "\"}}, \"outputs\": {\"x\": {\"dtype\": \"", dtype, "\", \"shape\": ", shape, ", \"crc32c\": \"",
+             HexOf(Crc32c(texts.data(), texts.size())), "\"}}}");
+}
+
+std::string RunTexts(const std::string& stored) {
+  const absl::Status status = capi::RunSelfCheck(*PassingGraph(), stored);
+  return status.ok() ? "" : std::string(ToStd(status.message()));
+}
+
+TEST(CapiSelfCheckOfTexts, PassesWhereResultsAreEqual) {
+  for (const char* dtype : {"bytes", "string"}) {
+    EXPECT_EQ(RunTexts(TextsCheck(dtype, "[2]", "1:a3:b:c")), "") << dtype;
+    EXPECT_EQ(RunTexts(TextsCheck(dtype, "[2, 1]", "0:0:")), "") << dtype;
+    EXPECT_EQ(RunTexts(TextsCheck(dtype, "[3, 0]", "")), "") << dtype;
+  }
+}
+
+TEST(CapiSelfCheckOfTexts, SaysWhatIsDamaged) {
+  for (const char* texts :
+       {"", "1:a", "1:a1:b1:c", "1:a1", "1:a9:b", "1:a:b", "-1:a1:b", "1:a99999999999999999999:b"}) {
+    EXPECT_EQ(RunTexts(TextsCheck("string", "[2]", texts)),
+              Cat("the stored input x has ", std::string_view(texts).size(),
+                  " bytes, which are not string (2,) with the length of each and a colon before it"))
+        << texts;
+  }
+  // The length of a text that is missing, at the end.
+  EXPECT_THAT(RunTexts(TextsCheck("string", "[1]", "1:a9:")), HasSubstr("the stored input x has 5 bytes"));
+  EXPECT_THAT(RunTexts(TextsCheck("string", "[0]", "5:")), HasSubstr("the stored input x has 2 bytes"));
+  EXPECT_THAT(RunTexts(TextsCheck("string", "[4611686018427387904, 4, 0]", "")),
+              HasSubstr("the stored input x has 0 bytes"));
+}
+
 TEST_F(CapiSelfCheck, SaysWhatIsNotStored) {
   EXPECT_EQ(KindOf(capi::RunSelfCheck(*graph_, std::nullopt)), ErrorKind::kNotFound);
   EXPECT_THAT(Run("{}"), HasSubstr("lacks the input image"));

@@ -56,6 +56,14 @@ absl::Status MakeError(ErrorKind kind, std::string_view message) {
   return absl::Status(entry.code, Printable(message));
 }
 
+absl::Status MakeErrorOfParts(ErrorKind kind, const char* letters, ...) {
+  va_list parts;
+  va_start(parts, letters);
+  const std::string message = text_internal::JoinedList(letters, parts);
+  va_end(parts);
+  return MakeError(kind, message);
+}
+
 absl::Status MakeErrorOfLines(ErrorKind kind, const std::vector<std::string>& lines) {
   const auto add = [](std::string* text, const std::string& line) { *text += Printable(line); };
   return absl::Status(kKinds[static_cast<size_t>(kind)].code, absl::StrJoin(lines, "\n", add));

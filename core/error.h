@@ -29,39 +29,53 @@ enum class ErrorKind {
 
 std::string_view ErrorKindName(ErrorKind kind);
 
-absl::Status MakeError(ErrorKind kind, std::string_view message);
+// Code that only leads to an error is compiled for size, and apart from the rest.
+[[gnu::cold]] absl::Status MakeError(ErrorKind kind, std::string_view message);
 // For a message that is a list.
-absl::Status MakeErrorOfLines(ErrorKind kind, const std::vector<std::string>& lines);
+[[gnu::cold]] absl::Status MakeErrorOfLines(ErrorKind kind, const std::vector<std::string>& lines);
 // The error in other words, with its fields.
-absl::Status Reworded(const absl::Status& error, std::string_view message);
+[[gnu::cold]] absl::Status Reworded(const absl::Status& error, std::string_view message);
+
+// As MakeError of parts, passed as Cat passes them.
+[[gnu::cold]] absl::Status MakeErrorOfParts(ErrorKind kind, const char* letters, ...);
 
 template <typename... Parts>
-absl::Status GraphError(const Parts&... parts) {
-  return MakeError(ErrorKind::kGraph, Cat(parts...));
+[[gnu::always_inline]] inline absl::Status ErrorOf(ErrorKind kind, const Parts&... parts) {
+  using namespace text_internal;
+  if constexpr (kPassed<Parts...>) {
+    return MakeErrorOfParts(kind, kLetters<LetterOf<Parts>()...>, Passed(parts)...);
+  } else {
+    return MakeError(kind, Cat(parts...));
+  }
+}
+
+template <typename... Parts>
+[[gnu::always_inline]] inline absl::Status GraphError(const Parts&... parts) {
+  return ErrorOf(ErrorKind::kGraph, parts...);
 }
 template <typename... Parts>
-absl::Status DataError(const Parts&... parts) {
-  return MakeError(ErrorKind::kData, Cat(parts...));
+[[gnu::always_inline]] inline absl::Status DataError(const Parts&... parts) {
+  return ErrorOf(ErrorKind::kData, parts...);
 }
 template <typename... Parts>
-absl::Status NotFoundError(const Parts&... parts) {
-  return MakeError(ErrorKind::kNotFound, Cat(parts...));
+[[gnu::always_inline]] inline absl::Status NotFoundError(const Parts&... parts) {
+  return ErrorOf(ErrorKind::kNotFound, parts...);
 }
 template <typename... Parts>
-absl::Status StateError(const Parts&... parts) {
-  return MakeError(ErrorKind::kState, Cat(parts...));
+[[gnu::always_inline]] inline absl::Status StateError(const Parts&... parts) {
+  return ErrorOf(ErrorKind::kState, parts...);
 }
 template <typename... Parts>
-absl::Status ResourceError(const Parts&... parts) {
-  return MakeError(ErrorKind::kResource, Cat(parts...));
+[[gnu::always_inline]] inline absl::Status ResourceError(const Parts&... parts) {
+  return ErrorOf(ErrorKind::kResource, parts...);
 }
 template <typename... Parts>
-absl::Status UnsupportedError(const Parts&... parts) {
-  return MakeError(ErrorKind::kUnsupported, Cat(parts...));
+[[gnu::always_inline]] inline absl::Status UnsupportedError(const Parts&... parts) {
+  return ErrorOf(ErrorKind::kUnsupported, parts...);
 }
 template <typename... Parts>
-absl::Status InternalError(const Parts&... parts) {
-  return MakeError(ErrorKind::kInternal, Cat(parts...));
+[[gnu::always_inline]] inline absl::Status InternalError(const Parts&... parts) {
+  return ErrorOf(ErrorKind::kInternal, parts...);
 }
 
 // A status made elsewhere (absl's own) maps to the nearest kind; unknown codes are internal.

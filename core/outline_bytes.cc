@@ -12,10 +12,6 @@ namespace {
 constexpr uint64_t kOutlinesMark = 0x4f01;
 enum OutlineKind : uint64_t { kPolygonOutline = 0, kRunOutline = 1 };
 
-// Small numbers of both signs become small whole numbers.
-uint64_t FoldSign(int64_t number) { return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63); }
-int64_t UnfoldSign(uint64_t folded) { return static_cast<int64_t>(folded >> 1) ^ -static_cast<int64_t>(folded & 1); }
-
 void AppendRuns(const Outline& outline, std::string& bytes) {
   PutVarint(bytes, kRunOutline);
   PutVarint(bytes, static_cast<uint64_t>(outline.runs_height));

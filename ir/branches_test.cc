@@ -105,7 +105,7 @@ TEST(Branches, MistakesNameTheStepAndItsLine) {
   EXPECT_THAT(mistakes, HasSubstr("train.py:3  map Perhaps: p is 2"));
   EXPECT_THAT(mistakes, HasSubstr("train.py:4  map Flip in Perhaps: probability is 7"));
   EXPECT_THAT(mistakes, HasSubstr("train.py:5  map Flipp in Perhaps: there is no such kernel"));
-  EXPECT_THAT(mistakes, HasSubstr("map Flipp in Perhaps: uses column \"label\", which is none of Perhaps's"));
+  EXPECT_THAT(mistakes, HasSubstr("map Flipp in Perhaps: uses column \"label\", which is not a column of Perhaps"));
   EXPECT_THAT(mistakes, HasSubstr("train.py:6  map Call in Perhaps: calls Python"));
 }
 

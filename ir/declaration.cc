@@ -38,12 +38,25 @@ bool MayDraw(const Declaration& declaration) {
                                                   [](const auto& attribute) { return !attribute.puts_above.empty(); });
 }
 
+absl::Status CheckHashedAs(const Declaration& declaration, const Attribute& attribute) {
+  const auto has = [&attribute](const std::string& choice) {
+    return std::find(attribute.choices.begin(), attribute.choices.end(), choice) != attribute.choices.end();
+  };
+  for (const auto& [choice, other] : attribute.hashed_as) {
+    if (has(choice) && has(other)) continue;
+    return GraphError("the declaration of ", declaration.name, ": ", attribute.name, " hashes ", choice, " as ", other,
+                      ", and has not both choices");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckAttributes(const Declaration& declaration) {
   for (size_t i = 0; i < declaration.attributes.size(); ++i) {
     const Attribute& attribute = declaration.attributes[i];
     if (declaration.FindAttribute(attribute.name) != &attribute) {
       return GraphError("the declaration of ", declaration.name, " has two attributes named ", attribute.name);
     }
+    HEADRACE_RETURN_IF_ERROR(CheckHashedAs(declaration, attribute));
     if (!attribute.default_value.has_value()) continue;
     const absl::Status fits = DefaultValue(attribute).status();
     if (!fits.ok()) return GraphError("the declaration of ", declaration.name, ": ", fits.message());

@@ -87,6 +87,9 @@ struct Attribute {
   std::optional<double> maximum = {};
   bool exclusive_minimum = false;
   std::vector<std::string> choices = {};  // for texts
+  // Choices that give the results of another one, each with that one, which takes its place in the graph's hash: states
+  // and caches of either fit the other.
+  std::vector<std::pair<std::string, std::string>> hashed_as = {};
   // Allowed lengths of lists; empty: any. With `broadcast`, a single number fills the longest length (Resize(256) is
   // declared by {2} with `broadcast`); otherwise it becomes a list of one.
   std::vector<int> lengths = {};

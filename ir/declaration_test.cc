@@ -46,6 +46,12 @@ TEST(Registry, RefusesADeclarationThatCannotBeUsed) {
       {{.name = "b", .attributes = {{.name = "x"}, {.name = "x"}}}, "the declaration of b has two attributes named x"},
       {{.name = "b", .attributes = {{.name = "x", .default_value = "0", .minimum = 1}}},
        "the declaration of b: default: x is 0; it must be at least 1"},
+      {{.name = "b",
+        .attributes = {{.name = "x",
+                        .type = AttributeType::kString,
+                        .choices = {"fast", "slow"},
+                        .hashed_as = {{"fast", "slow"}, {"faster", "slow"}}}}},
+       "the declaration of b: x hashes faster as slow, and has not both choices"},
   };
   for (const auto& [declaration, message] : wrong) {
     bool made_visible = false;

@@ -43,6 +43,18 @@ absl::Status CheckFormat(const proto::Graph& graph) {
   return absl::OkStatus();
 }
 
+// Fields in the order of their numbers.
+std::string SerializeByNumber(const proto::Graph& graph) {
+  std::string bytes;
+  {
+    pb::io::StringOutputStream stream(&bytes);
+    pb::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    graph.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
 struct UnknownField {
   uint32_t number;
   const MessageSchema* message;
@@ -107,15 +119,14 @@ class NamesOnce {
 
 }  // namespace
 
+// The producer comes last whatever its number is: what is cut off anywhere lacks it (ParseSavedGraph).
 std::string SerializeGraph(const proto::Graph& graph) {
-  std::string bytes;
-  {
-    pb::io::StringOutputStream stream(&bytes);
-    pb::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    graph.SerializeToCodedStream(&coded);
-  }
-  return bytes;
+  if (!graph.has_skip_failed() || graph.producer().empty()) return SerializeByNumber(graph);
+  proto::Graph rest = graph;
+  rest.clear_producer();
+  proto::Graph last;
+  last.set_producer(graph.producer());
+  return SerializeByNumber(rest) + SerializeByNumber(last);
 }
 
 absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes) {
@@ -133,6 +144,13 @@ absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes) {
   }
   HEADRACE_RETURN_IF_ERROR(CheckForm(bytes, graph));
   return graph;
+}
+
+absl::StatusOr<proto::Graph> ParseSavedGraph(std::string_view bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(proto::Graph graph, ParseGraph(bytes));
+  if (!graph.producer().empty()) return graph;
+  return GraphError("the graph is cut off after its ", bytes.size(),
+                    " bytes: what was saved ends with the version that wrote it; copy or save it again");
 }
 
 std::string GraphToText(const proto::Graph& graph) { return EscapeInLiterals(WriteText(graph), Escapes::kPython); }

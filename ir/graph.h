@@ -24,6 +24,9 @@ std::string SerializeGraph(const proto::Graph& graph);
 // kGraph for damaged bytes, for another format, for a newer operator version, and for any field this version does not
 // know.
 absl::StatusOr<proto::Graph> ParseGraph(std::string_view bytes);
+// As ParseGraph, of what was saved, which ends with the version that wrote it: kGraph also for a graph that was cut off
+// behind one of its operators.
+absl::StatusOr<proto::Graph> ParseSavedGraph(std::string_view bytes);
 
 std::string GraphToText(const proto::Graph& graph);
 absl::StatusOr<proto::Graph> ParseGraphText(std::string_view text);

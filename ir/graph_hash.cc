@@ -15,14 +15,38 @@ namespace headrace::ir {
 namespace {
 
 template <typename Attributes>
-void DropTuning(const std::string& name, Attributes* attributes) {
-  const Declaration* declaration = Registry::Global().Find(name);
-  if (declaration == nullptr) return;
+void DropTuning(const Declaration& declaration, Attributes* attributes) {
   const auto tunes = [&](const proto::Attribute& attribute) {
-    const Attribute* declared = declaration->FindAttribute(attribute.name());
+    const Attribute* declared = declaration.FindAttribute(attribute.name());
     return declared != nullptr && declared->tuning;
   };
   attributes->erase(std::remove_if(attributes->begin(), attributes->end(), tunes), attributes->end());
+}
+
+void ReplaceChoice(const Declaration& declaration, proto::Attribute& attribute) {
+  const Attribute* declared = declaration.FindAttribute(attribute.name());
+  if (declared == nullptr) return;
+  for (const auto& [choice, other] : declared->hashed_as) {
+    if (attribute.value().text() != choice) continue;
+    attribute.mutable_value()->set_text(other);
+    return;
+  }
+}
+
+// Leaves what the results depend on.
+template <typename Attributes>
+void MakeBare(const std::string& name, Attributes* attributes) {
+  const Declaration* declaration = Registry::Global().Find(name);
+  if (declaration == nullptr) return;
+  DropTuning(*declaration, attributes);
+  for (proto::Attribute& attribute : *attributes) ReplaceChoice(*declaration, attribute);
+}
+
+void MakeStepBare(proto::Step& step) {
+  step.clear_location();
+  step.clear_user_node();
+  step.clear_fused();
+  MakeBare(step.kernel(), step.mutable_attributes());
 }
 
 // Hashes eight bytes at a time, little-endian, the last padded with zeros; the length goes first.
@@ -48,18 +72,19 @@ proto::Graph Bare(const proto::Graph& graph) {
     node.clear_user_node();
     node.clear_cache_points();
     node.clear_grouped();
-    DropTuning(node.op(), node.mutable_attributes());
-    VisitSteps(node.mutable_steps(), [](proto::Step& step) {
-      step.clear_location();
-      step.clear_user_node();
-      step.clear_fused();
-      DropTuning(step.kernel(), step.mutable_attributes());
-    });
+    MakeBare(node.op(), node.mutable_attributes());
+    VisitSteps(node.mutable_steps(), MakeStepBare);
   }
   return bare;
 }
 
 }  // namespace
+
+proto::Step BareStep(const proto::Step& step) {
+  proto::Step bare = step;
+  MakeStepBare(bare);
+  return bare;
+}
 
 std::string HashText(const GraphHash& hash) {
   return Cat(absl::Hex(hash.high, absl::kZeroPad16), absl::Hex(hash.low, absl::kZeroPad16));

@@ -21,10 +21,13 @@ struct GraphHash {
 // 32 hexadecimal digits.
 std::string HashText(const GraphHash& hash);
 
-// For a canonical graph. Excludes locations, producer, seed and attributes that only tune speed.
+// For a canonical graph. Excludes locations, producer, seed and attributes that only tune speed; of
+// choices that give the same results, one stands for all.
 GraphHash UserGraphHash(const proto::Graph& graph);
 // Covers the node and all nodes below it, which determine its rows.
 GraphHash SubgraphHash(const proto::Graph& graph, int node);
+// The step with only what its results depend on, as in these hashes; its branches are as they were.
+proto::Step BareStep(const proto::Step& step);
 // The hash of each node alone, over the same parts: shows where two graphs differ.
 std::vector<uint32_t> NodeHashes(const proto::Graph& graph);
 

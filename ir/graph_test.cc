@@ -111,6 +111,27 @@ TEST(Graph, ThatIsDamagedIsRefused) {
   EXPECT_FALSE(ParseGraphText("format: 2\nproducer: \"\\377\"").ok());
 }
 
+// What is left of a graph that is cut off between two operators is a graph, too.
+TEST(Graph, ThatWasSavedIsReadWholeOrNotAtAll) {
+  proto::Graph graph = Example();
+  graph.set_producer("headrace 0.1.0");
+  graph.mutable_skip_failed()->set_max_errors(3);
+  const std::string bytes = SerializeGraph(graph);
+  const absl::StatusOr<proto::Graph> whole = ParseSavedGraph(bytes);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->skip_failed().max_errors(), 3U);
+  EXPECT_EQ(whole->producer(), "headrace 0.1.0");
+  int cut_off = 0;
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    const absl::StatusOr<proto::Graph> cut = ParseSavedGraph(bytes.substr(0, length));
+    ASSERT_FALSE(cut.ok()) << length;
+    EXPECT_EQ(KindOf(cut.status()), ErrorKind::kGraph);
+    cut_off += ParseGraph(bytes.substr(0, length)).ok() ? 1 : 0;
+  }
+  EXPECT_GE(cut_off, graph.nodes_size());
+  EXPECT_THAT(Message(ParseSavedGraph(SerializeGraph(Example()))), HasSubstr("the graph is cut off after its "));
+}
+
 TEST(Graph, OfANewerFormatSaysToUpgrade) {
   proto::Graph graph = Example();
   graph.set_format(3);
@@ -384,6 +405,38 @@ TEST(GraphHash, IsOfWhatTheGraphComputes) {
   other = graph;
   other.mutable_nodes(3)->set_inputs(0, 1);
   EXPECT_NE(UserGraphHash(other), hash);
+}
+
+TEST(GraphHash, IsTheSameForChoicesOfTheSameResults) {
+  RequireRegistered(Registry::Global().Register({.name = "decode with a choice",
+                                                 .role = Role::kSource,
+                                                 .attributes = {{.name = "decoder",
+                                                                 .type = AttributeType::kString,
+                                                                 .choices = {"any", "slow", "other"},
+                                                                 .hashed_as = {{"slow", "any"}}}}}));
+  const auto decoded = [](std::string_view decoder, std::string_view other) {
+    proto::Graph graph;
+    proto::Node& node = *graph.add_nodes();
+    node.set_op("decode with a choice");
+    for (const auto& [name, value] : {std::pair("decoder", decoder), std::pair("other", other)}) {
+      proto::Attribute& attribute = *node.add_attributes();
+      attribute.set_name(name);
+      *attribute.mutable_value() = StringValue(value);
+    }
+    return graph;
+  };
+  EXPECT_EQ(UserGraphHash(decoded("slow", "x")), UserGraphHash(decoded("any", "x")));
+  EXPECT_EQ(NodeHashes(decoded("slow", "x")), NodeHashes(decoded("any", "x")));
+  EXPECT_NE(UserGraphHash(decoded("other", "x")), UserGraphHash(decoded("any", "x")));
+  proto::Step step;
+  step.set_kernel("decode with a choice");
+  *step.mutable_attributes() = decoded("slow", "x").nodes(0).attributes();
+  step.set_user_node(3);
+  EXPECT_EQ(BareStep(step).attributes(0).value().text(), "any");
+  EXPECT_EQ(BareStep(step).attributes(1).value().text(), "x");
+  EXPECT_EQ(BareStep(step).user_node(), 0);
+  // The attribute's own choices alone.
+  EXPECT_NE(UserGraphHash(decoded("any", "slow")), UserGraphHash(decoded("any", "any")));
 }
 
 // States that users keep name their graph by this: it may not change from version to version.

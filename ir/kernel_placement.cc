@@ -1,6 +1,8 @@
 #include "ir/kernel_placement.h"
 
+#include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "ir/clip_types.h"
@@ -161,6 +163,7 @@ class DoubtSearch : public StepVisitor {
  private:
   void Visit(const Declaration& kernel, const proto::Step& step, const Schema& schema,
              const ColumnHistories& histories) override {
+    if (kernel.traits.by_batch) FindLeftBehind(step, schema);
     std::vector<KnownInput> inputs;
     for (const std::string& name : step.inputs()) {
       const Column* const column = schema.Find(name);
@@ -176,6 +179,26 @@ class DoubtSearch : public StepVisitor {
     if (kernel.doubt == nullptr || ReadsParameter(step)) return;
     std::string doubt = kernel.doubt(Attributes::Of(step), inputs);
     if (!doubt.empty()) Add(std::move(doubt));
+  }
+
+  // Columns of labels whose boxes change without them.
+  void FindLeftBehind(const proto::Step& step, const Schema& schema) {
+    const auto& outputs = step.outputs();
+    const auto changes = [&](const std::string& name) {
+      return std::find(outputs.begin(), outputs.end(), name) != outputs.end();
+    };
+    const auto is_splits = [&](const std::string& name) {
+      const Column* const column = schema.Find(name);
+      return column != nullptr && column->type.ragged;
+    };
+    const auto changed = std::find_if(outputs.begin(), outputs.end(), is_splits);
+    if (changed == outputs.end()) return;
+    for (const Column& column : schema.columns) {
+      if (!column.type.ragged || changes(column.name)) continue;
+      Add(Cat("gives new rows of \"", *changed, "\", and what belongs to \"", column.name,
+              "\" stays as it was; if it has an element for each of them, name it and its splits after them"));
+      return;
+    }
   }
 };
 

@@ -254,7 +254,7 @@ class Validator {
     for (const auto* names : {&step.inputs(), &step.outputs()}) {
       for (const std::string& name : *names) {
         if (columns.count(name) > 0) continue;
-        Add(Cat("uses column \"", name, "\", which is none of ", chooser.kernel(), "'s"));
+        Add(Cat("uses column \"", name, "\", which is not a column of ", chooser.kernel()));
       }
     }
     if (!TraitsOf(step).python) return;

@@ -109,11 +109,11 @@ absl::StatusOr<Tensors> ApplyByFrame(const Kernel& kernel, absl::Span<const Tens
   });
 }
 
-absl::StatusOr<Tensor> ApplyByFrame(const FusedRun& run, const Tensor& input, const RowId& id,
-                                    OutputAllocator& output) {
-  if (!IsClip(input)) return run.Apply(input, id, output);
+absl::StatusOr<Tensor> ApplyByFrame(const FusedRun& run, const Tensor& input, const RowId& id, OutputAllocator& output,
+                                    RowNotes* notes) {
+  if (!IsClip(input)) return run.Apply(input, id, output, notes);
   const auto apply = [&](absl::Span<const Tensor> of_frame, OutputAllocator& slot) -> absl::StatusOr<Tensors> {
-    HEADRACE_ASSIGN_OR_RETURN(Tensor result, run.Apply(of_frame[0], id, slot));
+    HEADRACE_ASSIGN_OR_RETURN(Tensor result, run.Apply(of_frame[0], id, slot, nullptr));
     return Tensors{std::move(result)};
   };
   HEADRACE_ASSIGN_OR_RETURN(const Tensors joined, JoinFrames(absl::MakeConstSpan(&input, 1), output, apply));

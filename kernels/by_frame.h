@@ -25,8 +25,9 @@ absl::StatusOr<Tensor> FirstFrame(const Tensor& image);
 // frame as well, and have as many frames; the rest is the same for each frame. Fails as the kernel does, and names the
 // frame.
 absl::StatusOr<Tensors> ApplyByFrame(const Kernel& kernel, absl::Span<const Tensor> inputs, KernelContext& context);
-// The same for fused kernels.
-absl::StatusOr<Tensor> ApplyByFrame(const FusedRun& run, const Tensor& input, const RowId& id, OutputAllocator& output);
+// The same for fused kernels. Frames of a clip have no notes.
+absl::StatusOr<Tensor> ApplyByFrame(const FusedRun& run, const Tensor& input, const RowId& id, OutputAllocator& output,
+                                    RowNotes* notes);
 
 }  // namespace headrace
 

@@ -135,7 +135,8 @@ TEST(ApplyByFrame, EndsWhenTheWorkIsNotNeeded) {
 class KeyOfRow : public FusedRun {
  public:
   size_t parts() const override { return 2; }
-  absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const override {
+  absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output,
+                               RowNotes* /*notes*/) const override {
     HEADRACE_ASSIGN_OR_RETURN(Tensor result, output.Allocate(DType::kUInt8, {1}));
     *result.mutable_raw() = static_cast<uint8_t>(input.raw()[0] + id.key);
     return result;
@@ -144,8 +145,8 @@ class KeyOfRow : public FusedRun {
 
 TEST(ApplyByFrame, RunsFusedKernels) {
   OutputAllocator output;
-  EXPECT_THAT(ValuesOf(*ApplyByFrame(KeyOfRow(), Counted({2, 1, 1, 1}), kRow, output)), ElementsAre(5, 6));
-  EXPECT_EQ(ApplyByFrame(KeyOfRow(), Counted({1, 1, 1}), kRow, output)->TypeName(), "uint8 (1,)");
+  EXPECT_THAT(ValuesOf(*ApplyByFrame(KeyOfRow(), Counted({2, 1, 1, 1}), kRow, output, nullptr)), ElementsAre(5, 6));
+  EXPECT_EQ(ApplyByFrame(KeyOfRow(), Counted({1, 1, 1}), kRow, output, nullptr)->TypeName(), "uint8 (1,)");
 }
 
 TEST(FirstFrame, IsOfClipsAlone) {

@@ -28,8 +28,9 @@ class FusedRun {
   // The number of fused parts.
   virtual size_t parts() const = 0;
   // Fails if a plain kernel would; the plain kernels then report the error. The result is allocated by `output` unless
-  // it is a view.
-  virtual absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const = 0;
+  // it is a view. `notes` are those of the first part; null: nothing is kept of this row.
+  virtual absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output,
+                                       RowNotes* notes) const = 0;
 };
 
 // Fuses the longest prefix of `parts` that fits; null if that is fewer than two.

@@ -24,13 +24,16 @@ namespace headrace {
 // The results of a kernel for one row, in the order of its outputs; most have one, which needs no heap memory.
 using Tensors = absl::InlinedVector<Tensor, 1>;
 
-// The context of one call: the row's or the batch's random numbers, an allocator for the result, and which rows of the
-// batch stand apart. Used by one thread.
+class RowNotes;
+
+// The context of one call: the row's or the batch's random numbers, an allocator for the result, which rows of the
+// batch stand apart, and what the kernel noted when the row came before. Used by one thread.
 class KernelContext {
  public:
-  // `output` and `fillers` must outlive the context.
-  KernelContext(RowRandom random, OutputAllocator& output, absl::Span<const bool> fillers = {})
-      : random_(random), output_(output), fillers_(fillers) {}
+  // `output`, `fillers` and `notes` must outlive the context.
+  KernelContext(RowRandom random, OutputAllocator& output, absl::Span<const bool> fillers = {},
+                RowNotes* notes = nullptr)
+      : random_(random), output_(output), fillers_(fillers), notes_(notes) {}
 
   // The row's own stream, fresh for every call: two columns of one row get the same draws. For a batch it is that of
   // its identity, which is its first row's.
@@ -39,6 +42,8 @@ class KernelContext {
   // joined with others. Empty: no row is marked.
   absl::Span<const bool> fillers() const { return fillers_; }
   OutputAllocator& output() { return output_; }
+  // Null: nothing is kept of this row from one time to the next.
+  RowNotes* notes() { return notes_; }
   // Only for the tensor that Apply returns.
   absl::StatusOr<Tensor> AllocateOutput(DType dtype, absl::Span<const int64_t> shape) {
     return output_.Allocate(dtype, shape);
@@ -48,6 +53,7 @@ class KernelContext {
   RowRandom random_;
   OutputAllocator& output_;
   absl::Span<const bool> fillers_;
+  RowNotes* notes_;
 };
 
 class Kernel {
@@ -60,6 +66,8 @@ class Kernel {
   virtual bool applies_to_stacks() const { return false; }
   // Whether it may raise a RowWarning for a row that it makes.
   virtual bool may_warn() const { return false; }
+  // Whether it adds to WorkCounts.
+  virtual bool counts_work() const { return false; }
 };
 
 // One tensor in, one out: most kernels.

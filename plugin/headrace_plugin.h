@@ -12,8 +12,8 @@
  * that made it sees it; later minor versions append fields, and nothing else changes. So structures are given by
  * pointer, never in arrays of values. What a plugin's structure is too short for counts as zero, which means "none" in
  * every field; where it is longer than those that this Headrace knows, the rest must be zero, or the plugin is refused.
- * A plugin reads no field of Headrace's structures that is newer than the version that it needs, and writes none beyond
- * their struct_size. Reserved fields, padding and flags without a name are zero.
+ * A plugin reads a field of Headrace's structures that is newer than the version that it needs only where their
+ * struct_size includes it, and writes none beyond that. Reserved fields, padding and flags without a name are zero.
  *   Later versions add element types, types of attributes, results, flags and traits: a kernel refuses, by an error, an
  * element type that it does not know. Inputs are in the host's memory, row-major and without gaps, of an element type
  * listed below, unless a kernel declares by a later version's trait that it takes others. Fields that are expected to
@@ -275,6 +275,20 @@ typedef struct headrace_host {
    * are cheap, however small: a block of the file is read at once, and the next one ahead. Others read what is asked
    * for, and wait for it. */
   int32_t (*read_file)(headrace_call* call, headrace_file* file, int64_t offset, uint64_t bytes, void* target);
+
+  /* Notes of a row, for apply(): what a kernel found out that makes the row quicker the next time, such as places in
+   * encoded bytes at which decoding can begin. The pipeline keeps them beside its caches, by the row and the step with
+   * its attributes, in memory and in a folder for later runs, or keeps nothing: eager calls have no notes. A note may
+   * have been made of other bytes, or been damaged: check it against the inputs before it is used. It must not change a
+   * result. `key`, a text of the kernel's own, names one of its notes for a row.
+   * Gives a note's bytes, valid until the next find_note() of this call and not aligned; NULL and 0: there is none. */
+  int32_t (*find_note)(headrace_call* call, const char* key, const void** data, uint64_t* bytes);
+  /* The bytes are copied, and may be kept; more than 16 MiB are not. They replace a shorter note of this key, and with
+   * `wrong` 1, which says that find_note() gave one of other bytes or a damaged one, any. Without bytes no note is
+   * left, and one that is there stays. */
+  int32_t (*leave_note)(headrace_call* call, const char* key, const void* data, uint64_t bytes, int32_t wrong);
+  /* Says that a note saved work, which explain() counts by rows. */
+  int32_t (*count_note)(headrace_call* call);
 } headrace_host;
 
 /* ---- Kernels: from the tensors of a row to tensors of that row ---- */

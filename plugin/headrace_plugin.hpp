@@ -49,6 +49,7 @@
 #ifndef HEADRACE_PLUGIN_HPP_
 #define HEADRACE_PLUGIN_HPP_
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -388,7 +389,30 @@ namespace headrace_plugin_cc __attribute__((visibility("hidden"))) {
       return row < count && marks[row] != 0;
     }
 
+    // A note of the row, from an earlier time; empty: there is none.
+    std::string FindNote(const char* key) {
+      if (!HostHasNotes()) return {};
+      const void* data = nullptr;
+      uint64_t bytes = 0;
+      Check(host->find_note(call_, key, &data, &bytes));
+      return bytes == 0 ? std::string() : std::string(static_cast<const char*>(data), bytes);
+    }
+    // Leaves bytes for the next time, at most 16 MiB; of none, and of more, no note is left. `wrong`: those found were
+    // made of other bytes, or damaged.
+    void LeaveNote(const char* key, const std::string& bytes, bool wrong = false) {
+      if (HostHasNotes()) Check(host->leave_note(call_, key, bytes.data(), bytes.size(), wrong ? 1 : 0));
+    }
+    // Counts a row for which a note saved work.
+    void CountNote() {
+      if (HostHasNotes()) Check(host->count_note(call_));
+    }
+
    private:
+    // A plugin of kernels alone needs version 1.0, and its host may have no more.
+    static bool HostHasNotes() {
+      return host->struct_size >= offsetof(headrace_host, count_note) + sizeof(host->count_note);
+    }
+
     const headrace_tensor* const* inputs_;
     uint32_t count_;
   };

@@ -15,6 +15,7 @@ import headrace.__main__
 import headrace.datasets
 import headrace.mindrecord
 import headrace.pack
+import headrace.ray
 import headrace.torch
 from headrace import _engine
 
@@ -54,11 +55,17 @@ def member(name: str, owner: str, value: Any) -> dict[str, Any] | None:
     return {"name": name, "call": call, "doc": doc} if doc else None
 
 
+def is_dataset(kind: type) -> bool:
+    """Whether it has the methods of all datasets, which have pages of their own."""
+    return kind is not hr.Dataset and issubclass(kind, hr.Dataset)
+
+
 def members_of(kind: type, owner: str) -> list[dict[str, Any]]:
     found = {}
+    left_out = hr.Dataset.__mro__ if is_dataset(kind) else ()
     for base in reversed(kind.__mro__):
         # What Python's own classes have is no part of this reference.
-        if base.__module__.partition(".")[0] == "headrace":
+        if base not in left_out and base.__module__.partition(".")[0] == "headrace":
             found |= {name: value for name, value in vars(base).items() if not name.startswith("_")}
     made = (member(name, owner, value) for name, value in sorted(found.items()))
     return [each for each in made if each is not None]
@@ -72,7 +79,8 @@ def described_class(name: str, kind: type, with_members: bool) -> dict[str, Any]
     error = issubclass(kind, BaseException)
     call = "" if error or _is_only_given(doc) else text_of_call(name, kind)
     members = members_of(kind, name.rpartition(".")[2].lower()) if with_members else []
-    return {"name": name, "kind": "error" if error else "class", "call": call, "doc": doc, "members": members}
+    described = {"name": name, "kind": "error" if error else "class", "call": call, "doc": doc, "members": members}
+    return described | {"dataset": is_dataset(kind)}
 
 
 def _is_only_given(doc: str) -> bool:
@@ -93,7 +101,8 @@ def section(title: str, text: str, names: Iterable[dict[str, Any]]) -> dict[str,
 
 
 def of_module(module: ModuleType, prefix: str) -> list[dict[str, Any]]:
-    names = sorted(sorted(module.__all__), key=str.lower)
+    # Of names that share a page, the function before the class that it gives.
+    names = sorted(module.__all__, key=lambda name: (name.lower(), name.swapcase()))
     return [described_name(f"{prefix}{name}", getattr(module, name)) for name in names]
 
 
@@ -101,7 +110,7 @@ def of_package() -> list[dict[str, Any]]:
     """Of `headrace`, without operators, errors, and Dataset's members, which have pages of their own."""
     operators = {op["name"] for op in OPERATORS} | {"transforms", "vision"}
     names = sorted(sorted(set(hr.__all__) - operators), key=str.lower)
-    found = [described_name(f"hr.{name}", getattr(hr, name), name not in ("Dataset", "Subset")) for name in names]
+    found = [described_name(f"hr.{name}", getattr(hr, name), name != "Dataset") for name in names]
     return [name for name in found if name["kind"] != "error"]
 
 
@@ -158,6 +167,11 @@ def sections() -> list[dict[str, Any]]:
         section("Functions and classes", "`import headrace as hr`.", of_package()),
         section("Errors and warnings", "", errors()),
         section("Training loops of torch: headrace.torch", "", of_module(headrace.torch, "headrace.torch.")),
+        section(
+            "Batches and files of a Ray cluster: headrace.ray",
+            "[How to take batches of a cluster](ray.md), [pack on many nodes, and give batches to Ray Data](ray-data.md).",
+            of_module(headrace.ray, "hr.ray."),
+        ),
         section(
             "Named data sets: headrace.datasets",
             "[Their columns and files](datasets.md).",

@@ -18,6 +18,8 @@ TITLES = {
     "dataset": "Dataset methods: operators",
 }
 IMPORTS = {"V.": "from headrace import vision as V", "T.": "from headrace import transforms as T"}
+# Of a class that has the methods of all datasets.
+DATASET = ", with the [methods of datasets](../ops.md#dataset-methods-operators)"
 FRESH = "Written by `python/generate.py` from the operators' declarations and from docstrings; not edited by hand."
 
 
@@ -149,7 +151,7 @@ def arguments_of(text: str) -> list[str]:
 
 def described(name: dict[str, Any], section: str) -> Page:
     """The page of what `public_names.py` gives for a name."""
-    lines = [where(section, name["kind"])]
+    lines = [where(section, name["kind"] + (DATASET if name.get("dataset") else ""))]
     if name["kind"] == "command":
         lines += [block(name["call"], "text")]
         name = name | {"call": ""}
@@ -273,6 +275,8 @@ def _index(sections: list[Section], links: dict[str, str], after: str) -> str:
 
 
 def _row(page: Page, links: dict[str, str]) -> str:
-    """Links to the anchor of a name, as headings of this page had them, arrive at its line."""
-    target = f'<a id="{anchor(page.name)}"></a>'
+    """Links to the anchor of a name, as headings of this page had them, arrive at its line. Of names that share a page, the
+    first one has it."""
+    home = links[page.name] == f"{page.name.replace(' ', '-')}.md"
+    target = f'<a id="{anchor(page.name)}"></a>' if home else ""
     return f"| {target}[`{page.name}`](reference/{links[page.name]}) | {cell(escaped(page.summary))} |"

@@ -10,9 +10,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests import hidden_packages
 from tests.pipelines import write_data
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    hidden_packages.register(config)
 
 
 def pipeline_threads() -> list[str]:

@@ -1,5 +1,6 @@
 """Sets of pictures made small, in the layouts of their publishers. Most pictures are no more than their own names."""
 
+import json
 import pathlib
 import shutil
 import struct
@@ -235,14 +236,40 @@ def write_voc(folder: pathlib.Path) -> None:
         mask.save(base / kind / "a.png")
 
 
+def write_clevr(folder: pathlib.Path) -> None:
+    names = [f"CLEVR_val_{number:06}.png" for number in (1, 0, 2)]
+    put(folder / "CLEVR_v1.0" / "images" / "val", names)
+    put(folder / "CLEVR_v1.0" / "images" / "test", ["CLEVR_test_000001.png", "CLEVR_test_000000.png"])
+    scenes = [{"image_filename": name, "objects": [{}] * count} for name, count in zip(names, (3, 0, 10), strict=True)]
+    put_text(folder / "CLEVR_v1.0" / "scenes" / "CLEVR_val_scenes.json", json.dumps({"info": {}, "scenes": scenes}))
+
+
 def write_cityscapes(folder: pathlib.Path) -> None:
-    """A photograph of each of two cities, with classes and instances."""
+    """A photograph of each of two cities, with classes, instances, colors and polygons."""
     for city, frame in (("ulm", "ulm_000000_000019"), ("bonn", "bonn_000001_000019")):
         put(folder / "leftImg8bit" / "val" / city, [f"{frame}_leftImg8bit.png"])
         truth = folder / "gtFine" / "val" / city
         truth.mkdir(parents=True)
         PIL.Image.fromarray(np.array([[7, 33]], np.uint8)).save(truth / f"{frame}_gtFine_labelIds.png")
         PIL.Image.fromarray(np.array([[7, 26001]], np.uint16)).save(truth / f"{frame}_gtFine_instanceIds.png")
+        colors = np.array([[[128, 64, 128, 255], [119, 11, 32, 255]]], np.uint8)
+        PIL.Image.fromarray(colors).save(truth / f"{frame}_gtFine_color.png")
+        polygons = {"imgHeight": 1, "imgWidth": 2, "objects": [{"label": "road", "polygon": [[0, 0], [1, 0], [1, 1]]}]}
+        (truth / f"{frame}_gtFine_polygons.json").write_text(json.dumps(polygons))
+
+
+def write_caltech101(folder: pathlib.Path) -> None:
+    """Two classes, of which the folder of one has another name where the outlines are."""
+    for kind, outlines, count in (("Faces", "Faces_2", 2), ("cup", "cup", 1)):
+        put(folder / "101_ObjectCategories" / kind, [f"image_{number + 1:04}.jpg" for number in range(count)])
+        (folder / "Annotations" / outlines).mkdir(parents=True)
+        for number in range(count):
+            arrays = {
+                "box_coord": np.array([[30.0, 40, 10, 20]]) + number,
+                "obj_contour": np.array([[0, 1.5, 3], [2, 4, 6]]),
+            }
+            path = folder / "Annotations" / outlines / f"annotation_{number + 1:04}.mat"
+            path.write_bytes(mat_bytes(arrays, packed=number == 0))
 
 
 def write_lsun(folder: pathlib.Path, split: str = "val") -> None:

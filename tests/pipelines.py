@@ -529,6 +529,31 @@ def mixed_up(data: pathlib.Path) -> hr.Dataset:
     )
 
 
+def mosaics(data: pathlib.Path) -> hr.Dataset:
+    """Of rows that differ in their boxes, some joined, with their labels and texts, then moved further."""
+    draws = np.random.default_rng(12)
+    images = draws.integers(0, 256, (30, 20, 24, 3), np.uint8)
+    splits = np.cumsum([0, *draws.integers(0, 4, 30)])
+    near = draws.uniform(0, 12, (splits[-1], 2)).astype(np.float32)
+    given = {
+        "image": images,
+        "boxes": hr.ragged(np.concatenate([near, near + 8], -1), splits),
+        "label": hr.ragged(draws.integers(0, 9, splits[-1]), splits),
+        "name": hr.ragged([f"object {number}" for number in range(splits[-1])], splits),
+    }
+    columns = [each for name in ("boxes", "label", "name") for each in (name, f"{name}_splits")]
+    boxes = hr.boxes("boxes", labels=["label", "name"])
+    return (
+        hr.Numpy(given, shuffle=True)
+        .map(V.RandomHorizontalFlip(), ["image", boxes])
+        .batch(5, ragged="splits")
+        .map(V.Mosaic(p=0.7, layout="HWC", min_size=2.0), ["image", *columns])
+        .unbatch()
+        .map([V.RandomCrop(16), V.SanitizeBoxes(), V.HWC2CHW()], ["image", boxes])
+        .batch(4, ragged="splits")
+    )
+
+
 def chosen_images(data: pathlib.Path) -> hr.Dataset:
     """What is drawn joins the pass that decodes, or ends it."""
     colors = [[V.RandomApply(V.ColorJitter(0.4), 0.8), V.Invert()], V.Equalize(), V.GaussianBlur(3)]
@@ -1656,6 +1681,7 @@ PIPELINES: dict[str, Build] = {
         patches,
         unchanged_masks,
         mixed_up,
+        mosaics,
         chosen_images,
         chosen_policies,
         chosen_pairs,

@@ -18,9 +18,11 @@ import itertools
 import pathlib
 import re
 import shutil
+import subprocess
 import tomllib
 import urllib.parse
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,6 +31,7 @@ import headrace as hr
 from headrace import transforms, vision
 from tests.far import stores
 from tests.far.s3_server import ACCESS_KEY, REGION, SECRET_KEY, S3Server
+from tools.check.tree import matches
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # The reference is generated; its examples are tested with the declarations they come from.
@@ -54,7 +57,11 @@ LIBRARIES = (
 FAR = "far"
 
 
-@functools.cache
+# Those that ./test --ci installs for a stage of their own.
+OF_TORCH = {"accelerate", "lightning", "torch", "transformers"}
+OF_RAY = {"ray"}
+
+
 def absent() -> set[str]:
     """Words of blocks that are left out."""
     missing = {name for name in LIBRARIES if importlib.util.find_spec(name) is None}
@@ -153,7 +160,39 @@ def store(page: pathlib.Path, folder: pathlib.Path, monkeypatch: pytest.MonkeyPa
         yield
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@pytest.fixture
+def own_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that start Ray have one of their own beside clusters of other tests."""
+    monkeypatch.setenv("RAY_ADDRESS", "local")
+
+
+def with_libraries(page: pathlib.Path) -> list[Any]:
+    """The page without what is installed late, and once more with it, if it has blocks that need it."""
+    name = str(page.relative_to(ROOT))
+    words = {word for block in blocks_of(page.read_text()) for word in block.words}
+    needed = [
+        (libraries, mark)
+        for libraries, mark in ((OF_TORCH, pytest.mark.torch), (OF_RAY, pytest.mark.small_ray))
+        if libraries & words
+    ]
+    late = [
+        pytest.param(page, id=f"{name} with {', '.join(sorted(libraries & words))}", marks=mark)
+        for libraries, mark in needed
+    ]
+    return [pytest.param(page, id=name), *late]
+
+
+def test_pages_with_late_libraries_are_seen_by_their_stages() -> None:
+    seen = tomllib.loads((ROOT / "tools/check/groups.toml").read_text())["markers"]
+    for page in PAGES:
+        for param in with_libraries(page)[1:]:
+            (mark,) = param.marks
+            path = str(page.relative_to(ROOT))
+            assert matches(path, seen[mark.name]), f"{path} is not among the files of the stage {mark.name}"
+
+
+@pytest.mark.usefixtures("own_ray")
+@pytest.mark.parametrize("page", [param for page in PAGES for param in with_libraries(page)])
 def test_examples_run_and_print_what_is_shown(page: pathlib.Path, folder: pathlib.Path, store: None) -> None:
     assert pathlib.Path.cwd() == folder
     namespace: dict[str, object] = {"__name__": "__main__"}
@@ -339,3 +378,52 @@ def test_every_page_of_semantics_is_in_its_contents() -> None:
     contents = (folder / "README.md").read_text()
     names = sorted(page.name for page in folder.glob("*.md") if page.name != "README.md")
     assert names == sorted(re.findall(r"^\| \[[^\]]+\]\(([\w-]+\.md)\)", contents, re.MULTILINE))
+
+
+def rooms_of_the_product() -> list[str]:
+    """Folders with a BUILD file of their own, but for those of tests, tools and examples."""
+    command = ["git", "ls-files", "core", "ir", "kernels", "io", "engine", "ops", "plugin", "capi", "python"]
+    files = map(
+        pathlib.Path, subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    )
+    rooms = {str(file.parent) for file in files if file.name == "BUILD"}
+    return sorted(room for room in rooms if not {"testing", "testdata"} & set(room.split("/")))
+
+
+def alternatives(path: str) -> list[str]:
+    """a/b and a/c for a/{b,c}."""
+    start, brace, rest = path.partition("{")
+    names, _, end = rest.partition("}")
+    return [f"{start}{name.strip()}{end}" for name in names.split(",")] if brace else [path]
+
+
+def rooms_of_row(folder: str, holds: str) -> set[str]:
+    """The folder of a row, and what it holds: names below the folder, or below the one after the word below."""
+    found, base = {folder}, folder
+    for below, name in re.findall(r"(below )?`([^`]+)`", holds):
+        if below and name.endswith("/"):
+            base = f"{folder}/{name.removesuffix('/')}"
+        else:
+            found |= {f"{base}/{each}" for each in alternatives(name)}
+    return found
+
+
+@functools.cache
+def rooms_of_the_architecture() -> set[str]:
+    """The paths that the table of rooms names, or the text below it in full, and the folders above them."""
+    page = (ROOT / "docs/architecture.md").read_text()
+    text = page[page.index("## Rooms") : page.index("Where something new goes")]
+    found = set(re.findall(r"`(\w+(?:/\w+)+)`", text))
+    for folder, holds in re.findall(r"^\| `([\w/]+)/` \| (.*?) \|", text, re.MULTILINE):
+        found |= rooms_of_row(folder, holds)
+    return found | {str(above) for path in found for above in pathlib.PurePath(path).parents}
+
+
+@pytest.mark.parametrize("room", rooms_of_the_product())
+def test_the_architecture_names_each_room(room: str) -> None:
+    assert room in rooms_of_the_architecture(), f"docs/architecture.md's table of rooms lacks {room}/"
+
+
+def test_the_name_of_a_room_elsewhere_names_no_room() -> None:
+    assert rooms_of_row("a", "`b`, `c/{d,d/e}`, and below `f/`: `g`") == {"a", "a/b", "a/c/d", "a/c/d/e", "a/f/g"}
+    assert not {"io/formats/arrays", "engine/image", "kernels/memory"} & rooms_of_the_architecture()

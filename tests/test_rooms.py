@@ -40,6 +40,7 @@ ROOMS = [
     "_inference",
     "_sets",
     "datasets",
+    "_share",
     "_commands",
     "torch",
     "_loops",
@@ -49,6 +50,7 @@ ROOMS = [
     "headrace",
     "pack",
     "mindrecord",
+    "ray",
     "mx",
     "__main__",
 ]
@@ -163,11 +165,13 @@ def test_importing_headrace_leaves_rooms_that_few_programs_need():
         "_mindrecord",
         "_operators.conformance",
         "_records",
+        "_share",
         "_statistics",
         "_writing",
         "datasets",
         "mindrecord",
         "mx",
+        "ray",
         "sheet",
     )
     late = tuple(f"headrace.{room}." for room in rooms)

@@ -1,6 +1,7 @@
 """The documentation's site: built from this clone, and opened in a real browser from its folder, wide and narrow, light and
 dark; ./test --ci installs what this needs."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -112,6 +113,33 @@ def test_every_link_within_it_leads_to_a_page_and_an_anchor(site: pathlib.Path) 
     assert dead == []
 
 
+def test_notebooks_are_pages_with_their_cells_and_outputs(site: pathlib.Path) -> None:
+    for notebook in (ROOT / "docs/notebooks").glob("*.ipynb"):
+        page = page_of(site, f"docs/notebooks/{notebook.stem}.md").read_text()
+        cells = json.loads(notebook.read_text())["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        outputs = [output for cell in code for output in cell["outputs"]]
+        pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+        assert page.count('class="highlight-python') >= len(code)
+        assert page.count('class="highlight-text') >= len(outputs) - len(pictures)
+        shown = re.findall(r'<img alt="What the cell shows" src="([^"]+)"', page)
+        assert len(set(shown)) == len(pictures)
+        for path in shown:
+            assert (site / "docs/notebooks" / path).resolve().read_bytes().startswith(b"\x89PNG")
+        (kept,) = set(re.findall(r'href="([^"]+/' + notebook.name + ")", page))
+        assert (site / "docs/notebooks" / kept).resolve().read_bytes() == notebook.read_bytes()
+
+
+def test_pages_link_to_the_pages_of_notebooks(browser: Browser, site: pathlib.Path) -> None:
+    names = [path.stem for path in (ROOT / "docs/notebooks").glob("*.ipynb")]
+    examples = page_of(site, "docs/examples.md").read_text()
+    assert [name for name in names if f'href="notebooks/{name}.html"' not in examples] == []
+    opened(browser, site / "index.html", 1280, dark=False)
+    links = browser.evaluate("[...document.querySelectorAll('.sidebar-tree a')].map(each => each.href)")
+    for name in names:
+        assert page_of(site, f"docs/notebooks/{name}.md").resolve().as_uri() in links
+
+
 def opened(browser: Browser, page: pathlib.Path, width: int, dark: bool, query: str = "") -> None:
     browser.requests.clear()
     browser.console.clear()
@@ -128,7 +156,14 @@ def test_pages_fit_into_the_window_and_can_be_read(
     reference = sorted((site / "docs/reference").glob("*.html"))
     # Narrow windows are where something is too wide; the others look at fewer pages.
     every = 1 if width == 400 and not dark else 6
-    pages = [site / "index.html", *listed(site)[::every], *reference[:: 12 * every], page_of(site, "docs/ops.md")]
+    notebooks = sorted((site / "docs/notebooks").glob("*.html"))
+    pages = [
+        site / "index.html",
+        *listed(site)[::every],
+        *notebooks[::every],
+        *reference[:: 12 * every],
+        page_of(site, "docs/ops.md"),
+    ]
     wide, faint = {}, {}
     for page in pages:
         opened(browser, page, width, dark)
@@ -208,6 +243,8 @@ def test_a_dead_link_ends_the_build(tmp_path: pathlib.Path) -> None:
     (tmp_path / "docs/pages.toml").write_text('[[sections]]\ntitle = "Tutorial"\npages = [["one.md", "One"]]\n')
     (tmp_path / "docs/one.md").write_text("# One\n\n[Back](../README.md)\n\n[Data](../data.txt)\n")
     (tmp_path / "data.txt").write_text("1\n")
+    cells = [{"cell_type": "markdown", "source": ["# Two\n", "\n", "[One](one.md)"]}]
+    (tmp_path / "docs/two.ipynb").write_text(json.dumps({"cells": cells}))
     (tmp_path / "README.md").write_text("# Home\n\n[One](docs/one.md#one)\n")
 
     def build() -> subprocess.CompletedProcess[str]:
@@ -218,6 +255,7 @@ def test_a_dead_link_ends_the_build(tmp_path: pathlib.Path) -> None:
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "out/docs/one.html").read_text()
     assert '"../index.html' in page and "data.txt" in page
+    assert 'href="one.html"' in (tmp_path / "out/docs/two.html").read_text()
     (tmp_path / "README.md").write_text("# Home\n\n[One](docs/one.md#two)\n")
     done = build()
     assert done.returncode != 0 and "two" in done.stderr

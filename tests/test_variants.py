@@ -3,9 +3,12 @@
 import concurrent.futures
 import functools
 import pathlib
+import random
+import re
 
 import pytest
 
+import headrace as hr
 from tests.pipelines import EPOCH, FAILING, PIPELINES, SEED
 from tests.running import Outcome, assert_same, read, read_all, read_restoring, rest_from_state
 from tests.thinning import in_turn
@@ -57,6 +60,55 @@ def test_same_answer_in_another_process(name, data, elsewhere: concurrent.future
             state = iterator.state()
         rest = elsewhere.submit(rest_from_state, PIPELINES[name], (data,), state).result(60)
         assert_same(whole, Outcome(begun.rows + rest.rows, rest.failure))
+    print("HEADRACE-COUNT variants=1")
+
+
+SHARDS = {
+    "whole": {},
+    "off": {"shard": (1, 3)},
+    "pad": {"shard": (2, 3), "even": "pad"},
+    "drop": {"shard": (0, 2), "even": "drop"},
+}
+
+
+def drawn_ranges(name: str, count: int) -> list[tuple[int, int]]:
+    """The whole of so many batches, and parts of them in any order."""
+    draws = random.Random(name)
+    return [(0, count), *((draws.randint(0, count), draws.randint(0, count)) for _ in range(6))]
+
+
+@pytest.mark.parametrize(
+    ("name", "shards"),
+    [(name, shards) for number, name in enumerate(PIPELINES) for shards in in_turn(SHARDS, number)],
+)
+def test_ranges_of_batches_are_parts_of_the_epoch(name, shards, data):
+    options = RUN | SHARDS[shards]
+    dataset = PIPELINES[name](data)
+    try:
+        whole = read_all(dataset, **options)
+    except hr.UnsupportedError:  # these shards
+        return
+    try:
+        ranges = dataset._batch_ranges(**options)
+    except hr.UnsupportedError as refused:
+        assert refused.operator is not None or 'on_error("skip")' in str(refused)
+        with pytest.raises(hr.UnsupportedError, match=re.escape(str(refused))):
+            dataset.iterate(start=0, stop=1, **options)
+        return
+    count = len(whole.rows)
+    parts = [(start, stop, Outcome(whole.rows[start:stop])) for start, stop in drawn_ranges(name, count)]
+    with ranges:
+        assert ranges.batches == count or whole.failure is not None
+        asked = [(ranges.make(start, stop), part) for start, stop, part in parts]
+        for made, part in asked:
+            assert_same(part, read(made))
+    start, stop, part = parts[1]
+    assert_same(part, read_all(dataset, start=start, stop=stop, **options))
+    if whole.failure is not None:
+        assert_same(
+            Outcome(whole.rows[count // 2 :], whole.failure),
+            read_all(dataset, start=count // 2, stop=count + 2, **options),
+        )
     print("HEADRACE-COUNT variants=1")
 
 

@@ -107,7 +107,8 @@ Files OpenAll(const std::string& folder) {
       std::exit(1);
     }
     const std::string etag = "\"" + std::to_string(stat.st_mtim.tv_nsec) + "-" + std::to_string(stat.st_size) + "\"";
-    files.emplace(std::filesystem::relative(entry.path(), folder).string(), File{descriptor, stat.st_size, etag});
+    // By its own name, also where it is a link.
+    files.emplace(entry.path().lexically_relative(folder).string(), File{descriptor, stat.st_size, etag});
   }
   return files;
 }

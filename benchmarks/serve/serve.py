@@ -23,6 +23,9 @@ from headrace import vision as V
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILT = ROOT / "bazel-bin"
 PHOTOS = sorted(str(path) for path in (ROOT / "examples/photos").rglob("*.jpg"))
+ONE_PHOTO = sorted(PHOTOS, key=os.path.getsize)[len(PHOTOS) // 2]
+# Of so many the first, which touches all memory for the first time, is not the 99th percentile.
+PERCENTILE_REQUESTS = 2000
 
 
 def graph_at(path: pathlib.Path, *, antialias: bool) -> pathlib.Path:
@@ -73,11 +76,14 @@ def main() -> None:
         sides = {name: [graph_program, str(path)] for name, path in graphs.items()}
         sides["by hand"] = [loop_program]
         found: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
+        of_one: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
         for _ in range(arguments.rounds):
             for name, command in sides.items():
                 found[name].append(measured([*command, str(arguments.requests), "1", *PHOTOS]))
+                of_one[name].append(measured([*command, str(PERCENTILE_REQUESTS), "1", ONE_PHOTO]))
         for name, runs in found.items():
-            mean, p50, p99 = (statistics.median(run[key] for run in runs) * 1e6 for key in ("cpu_mean", "p50", "p99"))
+            mean = statistics.median(run["cpu_mean"] for run in runs) * 1e6
+            p50, p99 = (statistics.median(run[key] for run in of_one[name]) * 1e6 for key in ("p50", "p99"))
             ratio = statistics.median(
                 run["cpu_mean"] / other["cpu_mean"] for run, other in zip(runs, found["by hand"], strict=True)
             )

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/tensor.h"
 #include "engine/front/session.h"
+#include "engine/serve/column_error.h"
 #include "ir/type.h"
 
 // A session, and the columns of its rows as they are in the engine: lists as their values and splits.

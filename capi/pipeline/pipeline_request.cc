@@ -80,7 +80,7 @@ absl::Status RefuseReferences(const ir::proto::Graph& graph) {
 }
 
 absl::StatusOr<ir::proto::Graph> GraphOf(std::string_view bytes) {
-  HEADRACE_ASSIGN_OR_RETURN(ir::proto::Graph graph, ir::ParseGraph(bytes));
+  HEADRACE_ASSIGN_OR_RETURN(ir::proto::Graph graph, ir::ParseSavedGraph(bytes));
   HEADRACE_RETURN_IF_ERROR(ir::Canonicalize(graph));
   HEADRACE_RETURN_IF_ERROR(RefuseReferences(graph));
   return graph;

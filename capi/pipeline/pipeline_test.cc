@@ -25,7 +25,11 @@ using ::testing::HasSubstr;
 
 using Batches = std::vector<std::vector<int64_t>>;
 
-std::string BytesOf(const GraphBuilder& builder) { return ir::SerializeGraph(builder.Build().value()); }
+std::string BytesOf(const GraphBuilder& builder) {
+  ir::proto::Graph graph = builder.Build().value();
+  graph.set_producer("headrace 0.1.0");
+  return ir::SerializeGraph(graph);
+}
 
 // The numbers below `rows`, in batches of two.
 std::string Counting(int64_t rows, bool shuffled = false) {
@@ -204,12 +208,7 @@ TEST(CapiPipeline, RefusesWrongOptionsAndGraphs) {
   EXPECT_THAT(refusal(graph, {{"device", "cuda:0"}}), HasSubstr("has no option \"device\""));
   EXPECT_THAT(refusal(graph, {{"endless", int64_t{0}}}), HasSubstr("has no option \"endless\""));
   EXPECT_THAT(refusal(graph, {}, "no state"), HasSubstr("state"));
-  for (size_t cut = 0; cut < graph.size(); ++cut) {
-    // One that is cut behind an operator is a graph.
-    hr::Result<hr::Pipeline> pipeline = hr::Pipeline::FromBytes(graph.substr(0, cut));
-    if (!pipeline.ok()) continue;
-    EXPECT_TRUE(pipeline->Next().ok()) << cut;
-  }
+  for (size_t cut = 0; cut < graph.size(); ++cut) EXPECT_NE(refusal(graph.substr(0, cut), {}), "") << cut;
 
   GraphBuilder builder;
   builder.Add("Range", {}, {{"stop", ir::IntValue(5)}});

@@ -17,7 +17,15 @@ void AddAttribute(const std::string& name, const ir::proto::Value& value, Operat
 
 InferenceBytes::InferenceBytes() {
   graph_.set_format(ir::kFormat);
-  graph_.add_nodes()->set_op("Input");
+  graph_.set_producer("headrace 0.1.0");
+  AddNode("Input");
+}
+
+ir::proto::Node& InferenceBytes::AddNode(std::string_view op) {
+  ir::proto::Node& node = *graph_.add_nodes();
+  node.set_op(std::string(op));
+  node.set_version(1);
+  return node;
 }
 
 InferenceBytes& InferenceBytes::Input(const std::string& name, const ir::ColumnType& type) {
@@ -28,8 +36,7 @@ InferenceBytes& InferenceBytes::Input(const std::string& name, const ir::ColumnT
 InferenceBytes& InferenceBytes::Step(std::string_view kernel, const std::vector<std::string>& inputs,
                                      const std::vector<std::string>& outputs, const Given& attributes) {
   if (graph_.nodes_size() == 1) {
-    graph_.add_nodes()->set_op("map");
-    graph_.mutable_nodes(1)->add_inputs(0);
+    AddNode("map").add_inputs(0);
   }
   ir::proto::Node& map = *graph_.mutable_nodes(1);
   ir::proto::Step* const step = map.add_steps();

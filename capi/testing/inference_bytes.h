@@ -26,6 +26,9 @@ class InferenceBytes {
   std::string Bytes();
 
  private:
+  // With its version, as saved graphs have it.
+  ir::proto::Node& AddNode(std::string_view op);
+
   ir::proto::Graph graph_;
   ir::Schema inputs_;
 };

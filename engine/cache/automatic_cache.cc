@@ -1,10 +1,13 @@
 #include "engine/cache/automatic_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "core/error.h"
 #include "core/quantity_text.h"
 #include "core/text.h"
+#include "engine/cache/lower_to.h"
 #include "engine/cache/row_record.h"
 
 namespace headrace {
@@ -19,6 +22,12 @@ constexpr double kWorthwhile = 0.1;
 constexpr double kLightNs = 20'000;
 constexpr double kFindNs = 2'000;
 constexpr double kReadNsPerByte = 0.25;  // from a file in the page cache
+// Notes of later epochs are longer than the first ones by about this factor.
+constexpr double kNotesGrow = 1.5;
+// Before fewer rows nobody knows how many leave notes.
+constexpr uint64_t kFewestRowsSeen = 64;
+// The part of the memory that is left for notes at most: the first rows may be uncommon ones.
+constexpr double kMostForNotes = 0.875;
 
 template <typename Of>
 double Median(const std::vector<AutomaticCache::Sample>& samples, Of of) {
@@ -39,9 +48,17 @@ std::string TimeText(double ns) { return SecondsText(ns * 1e-9); }
 absl::Status AutomaticCache::Open(const Use& use) {
   use_ = use;
   rows_ = std::make_shared<RowCache>(name_, true, use.limits);
+  notes_ = std::make_unique<NoteCache>();
   use_.rows.fits = [this](absl::Span<const Tensor> row) { return Fits(row); };
-  const absl::Status opened = rows_->Open(use_.rows);
-  if (!opened.ok()) return opened;
+  use_.rows.room = [this] { return memory_limit() - notes_->memory_bytes(); };
+  HEADRACE_RETURN_IF_ERROR(rows_->Open(use_.rows));
+  memory_ = rows_->memory_limit();
+  notes_->Open({.account = use_.rows.account,
+                .memory = memory_,
+                .taken = [rows = rows_] { return rows->memory_bytes(); },
+                .folder = use_.limits.folder,
+                .content = use_.rows.content,
+                .given = use_.notes});
   samples_.resize(points_.size());
   const uint64_t each = std::clamp(use.rows.rows / (4 * points_.size()), kFewestSamples, kMostSamples);
   wanted_ = each * points_.size();
@@ -53,17 +70,50 @@ absl::Status AutomaticCache::Open(const Use& use) {
   return absl::OkStatus();
 }
 
+void AutomaticCache::OpenForNotes(const Use& use, int64_t memory) {
+  use_ = use;
+  memory_ = memory;
+  notes_ = std::make_unique<NoteCache>();
+  notes_->Open({.account = use_.rows.account,
+                .memory = memory,
+                .folder = use_.limits.folder,
+                .content = use_.rows.content,
+                .given = use_.notes});
+}
+
 void AutomaticCache::Close() {
   if (rows_ != nullptr) rows_->Close();
+  if (notes_ != nullptr) notes_->Close();
 }
 
 void AutomaticCache::MakeRoom(int64_t held) {
-  if (rows_ != nullptr && rows_->on()) rows_->Shrink((use_.rows.budget - held) / 2);
+  if (notes_ == nullptr) return;
+  const int64_t memory = std::max<int64_t>(0, (use_.rows.budget - held) / 2);
+  LowerTo(memory_, memory);
+  if (rows_ != nullptr && rows_->on()) rows_->Shrink(memory - notes_->memory_bytes());
+  notes_->Shrink(memory);
+}
+
+void AutomaticCache::MakeRoomForNotes() {
+  const int64_t left = notes_->memory_bytes();
+  const uint64_t seen = std::min(seen_.load(std::memory_order_relaxed), use_.rows.rows);
+  if (left == 0 || seen == 0 || !rows_->on()) return;
+  const double all = kNotesGrow * static_cast<double>(left) * static_cast<double>(use_.rows.rows) / seen;
+  const auto memory = static_cast<double>(memory_);
+  rows_->Shrink(memory_ - static_cast<int64_t>(std::min(all, kMostForNotes * memory)));
+}
+
+void AutomaticCache::CountSeen() {
+  const uint64_t seen = seen_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (seen > use_.rows.rows) return;
+  const bool doubled = seen >= kFewestRowsSeen && std::has_single_bit(seen);
+  if (doubled || seen == use_.rows.rows) MakeRoomForNotes();
 }
 
 void AutomaticCache::Decline(std::string why) { why_ = std::move(why); }
 
 AutomaticCache::Turn AutomaticCache::TurnOf(uint64_t key) {
+  CountSeen();
   switch (state_.load(std::memory_order_acquire)) {
     case State::kMeasuring: {
       const uint64_t turn = turns_.fetch_add(1, std::memory_order_relaxed);
@@ -104,6 +154,7 @@ void AutomaticCache::Choose() {
   const bool all_measured =
       std::none_of(samples_.begin(), samples_.end(), [](const auto& each) { return each.empty(); });
   if (!all_measured) return ChooseNone("as rows failed before their cost was known");
+  MakeRoomForNotes();
   const Cost none = CostAt(0);
   const double each_ns = none.below_ns + none.rest_ns;
   if (each_ns < kLightNs) return ChooseNone(Cat("as a row takes only ", TimeText(each_ns), " to make"));
@@ -158,6 +209,7 @@ int AutomaticCache::PointIn(absl::Span<const Tensor> row) const {
 int AutomaticCache::PointOfFound(std::vector<Tensor>& row) {
   const int point = PointIn(row);
   if (point == kNoPoint) return kNoPoint;
+  CountSeen();
   row.pop_back();
   // Rows from before the start settle the point: what was found good then is.
   if (state_.load(std::memory_order_acquire) == State::kMeasuring) {
@@ -181,6 +233,7 @@ CacheReport AutomaticCache::report() const {
   report.most_point = Cat("after ", points_.back().after);
   if (rows_ == nullptr) report.off = why_;
   report.why = why_;
+  if (notes_ != nullptr) report.notes = notes_->report();
   report.no_folder = no_folder_;
   if (saved_ns_each_ > 0) report.saved_s = saved_ns_each_ * 1e-9 * static_cast<double>(report.hits);
   return report;

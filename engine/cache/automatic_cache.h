@@ -2,7 +2,9 @@
 // a row at point p has gone through the first p. The first rows are made in two parts, up to a point and from there on,
 // for each point in turn. Their times, and the bytes at each point, determine which point saves the most of an epoch's
 // work, or that none is worth its memory. A kept row records its point, so that rows kept earlier can be used whatever
-// is chosen later. No result depends on the choice.
+// is chosen later. No result depends on the choice. It also keeps the notes that kernels leave of rows, whatever point
+// it chooses, or none: they take so little that the notes of all rows come before the rows of some. Where it may keep
+// no rows, because the user's own cache does, or one epoch is run, it may be opened for notes alone.
 // Threads: Open, Decline and Close from one thread, the others from any.
 #ifndef HEADRACE_ENGINE_CACHE_AUTOMATIC_CACHE_H_
 #define HEADRACE_ENGINE_CACHE_AUTOMATIC_CACHE_H_
@@ -20,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "core/tensor.h"
+#include "engine/cache/note_cache.h"
 #include "engine/cache/row_cache.h"
 #include "engine/operator/operator_properties.h"
 #include "ir/type.h"
@@ -40,6 +43,7 @@ class AutomaticCache {
     double readers = 1;
     double workers = 1;
     CachePointChoice choose_point;
+    std::shared_ptr<GivenNotes> notes = {};  // that came with the rows' files; null: none did
   };
 
   // `name`: of the map, "map[1]".
@@ -48,6 +52,8 @@ class AutomaticCache {
 
   // Before Open it keeps nothing.
   absl::Status Open(const Use& use);
+  // Keeps notes, and no rows. `memory`: bytes for them.
+  void OpenForNotes(const Use& use, int64_t memory);
   void Close();
   // Leaves room for so many bytes of the pipeline's budget that operators hold. Safe from any thread.
   void MakeRoom(int64_t held);
@@ -55,8 +61,12 @@ class AutomaticCache {
   void Decline(std::string why);
   // The reason, for reports, why the folder that the user named is not used; empty: it is used, or none was named.
   void LeaveFolder(std::string why) { no_folder_ = std::move(why); }
-  // Null until it is opened.
+  // Null until it is opened, and where only notes are kept.
   const std::shared_ptr<RowCache>& rows() const { return rows_; }
+  // Null until it is opened.
+  NoteStore* notes() const { return notes_.get(); }
+  // Bytes that rows and notes may have together.
+  int64_t memory_limit() const { return memory_; }
   const std::vector<CachePoint>& points() const { return points_; }
 
   // What to do with a row that is not cached.
@@ -93,6 +103,10 @@ class AutomaticCache {
   bool Fits(absl::Span<const Tensor> row) const;
   int PointIn(absl::Span<const Tensor> row) const;
   double WorkOf(const Cost& cost) const { return cost.below_ns / use_.readers + cost.rest_ns / use_.workers; }
+  // Leaves room for the notes of all rows, as many and as large as those of the rows seen so far.
+  void MakeRoomForNotes();
+  // Counts a row, and makes room for notes as more of them are seen.
+  void CountSeen();
   void Choose();
   void ChooseNone(std::string why);
 
@@ -101,10 +115,13 @@ class AutomaticCache {
   Use use_;
   std::string no_folder_;
   std::shared_ptr<RowCache> rows_;
+  std::unique_ptr<NoteCache> notes_;
+  std::atomic<int64_t> memory_{0};
   std::atomic<State> state_{State::kNone};
   std::atomic<int> chosen_{kNoPoint};
   std::atomic<uint64_t> turns_{0};
-  uint64_t wanted_ = 0;  // samples of all points
+  std::atomic<uint64_t> seen_{0};  // rows of all epochs, made and found
+  uint64_t wanted_ = 0;            // samples of all points
   mutable std::mutex mutex_;
   std::vector<std::vector<Sample>> samples_;
   uint64_t received_ = 0;

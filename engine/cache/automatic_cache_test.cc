@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "core/row_id.h"
 
 namespace headrace {
@@ -49,6 +54,11 @@ class AutomaticCacheTest : public ::testing::Test {
                                                      costs.bytes[point]});
     }
     return cache_->TurnOf(0).point;
+  }
+
+  void Leave(uint64_t key, std::string_view bytes) { cache_->notes()->Leave(key, bytes, EarlierNote::kRightOrNone); }
+  void LeaveNotes(uint64_t count, size_t bytes) {
+    for (uint64_t key = 0; key < count; ++key) Leave(key, std::string(bytes, 'a'));
   }
 
   MemoryAccount* const account_;
@@ -119,6 +129,86 @@ TEST_F(AutomaticCacheTest, DoesNotTakeOtherRowsForItsOwn) {
   EXPECT_EQ(cache_->PointOfFound(row), AutomaticCache::kNoPoint);
   row = {*Tensor::Scalar(int32_t{1})};
   EXPECT_EQ(cache_->PointOfFound(row), AutomaticCache::kNoPoint);
+}
+
+const Costs kWellWorth = {50, {1000, 10, 5}, {100, 4000, 9000}};
+constexpr uint64_t kChoosingRows = 48;  // 16 of each point
+
+// As many rows are kept as the notes of all leave room for.
+TEST_F(AutomaticCacheTest, KeepsNotesOfAllRowsBeforeSomeRows) {
+  Open(4 << 20);
+  Choose(kWellWorth);
+  const int64_t without_notes = cache_->report().memory_limit;
+  EXPECT_EQ(without_notes, 2 << 20);
+  Open(4 << 20);
+  // A thousand bytes each, with what the table needs.
+  LeaveNotes(kChoosingRows, 872);
+  EXPECT_EQ(Choose(kWellWorth), 1);
+  // Half as many more are for those that come.
+  EXPECT_EQ(cache_->report().memory_limit, without_notes - 1'500'000);
+  EXPECT_EQ(cache_->memory_limit(), without_notes);
+  EXPECT_EQ(cache_->report().notes.notes, kChoosingRows);
+}
+
+TEST_F(AutomaticCacheTest, LeavesRoomForAsManyNotesAsRowsLeave) {
+  Open(4 << 20);
+  LeaveNotes(1, 872);
+  EXPECT_EQ(Choose(kWellWorth), 1);
+  EXPECT_EQ(cache_->report().memory_limit, (2 << 20) - 1'500'000 / static_cast<int64_t>(kChoosingRows));
+  // Rows have their part of the memory, however large the notes of the first ones are.
+  Open(4 << 20);
+  LeaveNotes(kChoosingRows, 20'000);
+  Choose(kWellWorth);
+  EXPECT_EQ(cache_->report().memory_limit, (2 << 20) / 8);
+}
+
+// Where the point is known at the start, or from rows that were kept before, no first rows are measured.
+TEST_F(AutomaticCacheTest, MakesRoomForNotesAsTheyCome) {
+  for (const bool found : {false, true}) {
+    Open(4 << 20, 1);
+    for (uint64_t key = 0; key < kAutomaticCacheRows; ++key) {
+      Leave(key, std::string(372, 'a'));
+      std::vector<Tensor> row = {*Tensor::Scalar(int64_t{77}), *Tensor::Scalar(int64_t{1})};
+      if (found) {
+        EXPECT_EQ(cache_->PointOfFound(row), 1);
+      } else {
+        EXPECT_FALSE(cache_->TurnOf(key).measured);
+      }
+      cache_->Offer(key, 1, {*Tensor::CopyBytes(DType::kBytes, std::string(3000, 'b'))}, 1000);
+      const CacheReport report = cache_->report();
+      ASSERT_LE(report.memory_bytes + report.notes.memory_bytes, cache_->memory_limit()) << key;
+      ASSERT_EQ(report.memory_bytes + report.notes.memory_bytes, account_->held());
+    }
+    EXPECT_EQ(cache_->report().notes.notes, kAutomaticCacheRows);
+    EXPECT_GT(cache_->report().kept, 300u);
+  }
+}
+
+TEST_F(AutomaticCacheTest, KeepsNotesWhereNoPointPays) {
+  Open(4 << 20);
+  EXPECT_EQ(Choose({50, {10, 10, 10}, {90000, 90000, 90000}}), AutomaticCache::kNoPoint);
+  Leave(1, "note");
+  std::string bytes;
+  EXPECT_TRUE(cache_->notes()->Find(1, bytes));
+  EXPECT_EQ(bytes, "note");
+  cache_->MakeRoom(4 << 20);
+  EXPECT_FALSE(cache_->notes()->Find(1, bytes));
+}
+
+TEST_F(AutomaticCacheTest, KeepsNotesAloneWhereItMayKeepNoRows) {
+  cache_ = std::make_unique<AutomaticCache>("map[1]", std::vector<CachePoint>{{"the source", "0 image"}});
+  cache_->Decline("as cache[2] keeps its rows");
+  AutomaticCache::Use use;
+  use.rows = {account_, kMuch, "content", kAutomaticCacheRows, &shelf_};
+  cache_->OpenForNotes(use, 10'000);
+  EXPECT_EQ(cache_->rows(), nullptr);
+  LeaveNotes(1000, 100);
+  const CacheReport report = cache_->report();
+  EXPECT_EQ(report.off, "as cache[2] keeps its rows");
+  EXPECT_GT(report.notes.notes, 20u);
+  EXPECT_LE(report.notes.memory_bytes, 10'000);
+  cache_->MakeRoom(kMuch);
+  EXPECT_EQ(cache_->report().notes.notes, 0u);
 }
 
 }  // namespace

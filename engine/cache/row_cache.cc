@@ -1,16 +1,15 @@
 #include "engine/cache/row_cache.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/cord.h"
 #include "core/error.h"
-#include "core/hash.h"
 #include "core/row_id.h"
+#include "engine/cache/cache_log.h"
+#include "engine/cache/lower_to.h"
 #include "engine/cache/row_record.h"
-#include "io/files/file_system.h"
 
 namespace headrace {
 namespace {
@@ -37,11 +36,6 @@ uint64_t ShareOf(double limit, double each, uint64_t rows) {
 int64_t ChargeOf(size_t bytes) { return static_cast<int64_t>(bytes) + kOverhead; }
 
 size_t PartOf(uint64_t key) { return HashOf(key) % KeptRows::kParts; }
-
-std::string FolderOf(const std::string& parent, const std::string& content) {
-  return Cat(parent, "/", absl::Hex(HashBytes(content), absl::kZeroPad16),
-             absl::Hex(HashBytes(content, 1), absl::kZeroPad16));
-}
 
 constexpr std::string_view kDamagedCache = "headrace/damaged_cache";
 
@@ -79,20 +73,15 @@ absl::Status RowCache::Open(const Use& use) {
   rows_ = use.rows;
   budget_ = use.budget;
   fits_ = use.fits;
+  room_ = use.room;
   memory_share_ = disk_share_ = kAll;
   settled_ = !by_key_;
   memory_limit_ = limits_.memory.has_value() ? std::min(*limits_.memory, use.budget / 4 * 3) : use.budget / 2;
   if (!limits_.folder.empty()) {
-    HEADRACE_RETURN_IF_ERROR(CheckNoNul("the folder", limits_.folder));
-    HEADRACE_ASSIGN_OR_RETURN(const FileSystem::Located located, DefaultFileSystem()->Locate(limits_.folder));
-    folder_ = FolderOf(located.path, use.content);
-    HEADRACE_ASSIGN_OR_RETURN(log_, RecordLog::Open(*located.files, folder_, use.content));
-    std::error_code error;
-    const auto space = std::filesystem::space(folder_, error);
-    // What earlier runs kept is there already: it uses no free space.
-    const int64_t half_free = error ? 0 : static_cast<int64_t>(space.available / 2);
-    disk_limit_ = limits_.disk.value_or(log_->bytes() + half_free);
-    log_->SetLimit(disk_limit_);
+    HEADRACE_ASSIGN_OR_RETURN(CacheLog opened, OpenCacheLog(limits_.folder, use.content, limits_.disk));
+    log_ = std::move(opened.log);
+    folder_ = std::move(opened.folder);
+    disk_limit_ = opened.limit;
   }
   shelf_ = use.shelf;
   content_ = use.content;
@@ -195,7 +184,7 @@ bool RowCache::Offer(uint64_t key, absl::Span<const Tensor> row, uint64_t cost_n
 bool RowCache::Wants(uint64_t key) const {
   if (!on()) return false;
   const uint64_t hash = HashOf(key);
-  const bool for_memory = hash <= memory_share_ && memory_bytes() < memory_limit_;
+  const bool for_memory = hash <= memory_share_ && memory_bytes() < MemoryNow();
   return for_memory || (log_ != nullptr && settled_ && hash <= disk_share_ && !log_->failed());
 }
 
@@ -215,8 +204,8 @@ class RowCache::Reservation {
   // `wanted`: whether to ask for it at all.
   Reservation(RowCache& cache, bool wanted, int64_t bytes) : cache_(cache), bytes_(wanted ? bytes : 0) {
     if (bytes_ == 0) return;
-    const bool fits =
-        cache_.memory_bytes_.fetch_add(bytes_, std::memory_order_relaxed) + bytes_ <= cache_.memory_limit_;
+    // Whoever adds first and looks at the others then never exceeds the limit together with them.
+    const bool fits = cache_.memory_bytes_.fetch_add(bytes_) + bytes_ <= cache_.MemoryNow();
     if (fits) {
       cache_.account_->Charge(bytes_);
     } else {
@@ -320,9 +309,7 @@ void RowCache::DropMemory(uint64_t above) {
 
 void RowCache::Shrink(int64_t memory) {
   memory = std::max<int64_t>(0, memory);
-  int64_t limit = memory_limit();
-  while (memory < limit && !memory_limit_.compare_exchange_weak(limit, memory)) {
-  }
+  LowerTo(memory_limit_, memory);
   // Drops a little more than must go, so as not to come again for each row.
   for (int64_t held = memory_bytes(); held > memory; held = memory_bytes()) {
     const double share = 0.9 * static_cast<double>(memory) / static_cast<double>(held);

@@ -6,6 +6,7 @@
 #ifndef HEADRACE_ENGINE_CACHE_ROW_CACHE_H_
 #define HEADRACE_ENGINE_CACHE_ROW_CACHE_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "core/buffer.h"
 #include "core/seeded_hash.h"
 #include "core/tensor.h"
+#include "engine/cache/note_cache.h"
 #include "engine/cache/row_memory.h"
 #include "io/records/record_log.h"
 
@@ -68,6 +70,8 @@ struct CacheReport {
   int64_t disk_bytes = 0, disk_limit = 0;
   uint64_t hits = 0, made = 0;
   double saved_s = 0;  // the estimated cost of the rows found, from that of the rows made
+  // Of notes that kernels left of rows, and the rows for which one saved work.
+  NoteCache::Report notes;
   // Whether it is the automatic cache of a map.
   bool automatic = false;
   std::string point;       // where in the map: "after Decode"; empty: not chosen
@@ -92,6 +96,8 @@ class RowCache {
     CacheShelf* shelf = nullptr;  // holds the rows before and after; outlives the cache
     // Checks untrusted rows of the folder: only rows that fit are returned.
     std::function<bool(absl::Span<const Tensor>)> fits = nullptr;
+    // Bytes that those who share the memory leave for rows at the moment; null: nobody shares it.
+    std::function<int64_t()> room = nullptr;
   };
 
   // `by_key`: any share of the rows is useful; otherwise rows have numbers, and all or none are kept.
@@ -128,12 +134,14 @@ class RowCache {
   bool OnDisk(uint64_t key) const { return log_ != nullptr && log_->Find(key).has_value(); }
 
   int64_t memory_limit() const { return memory_limit_.load(std::memory_order_relaxed); }
-  int64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
+  int64_t memory_bytes() const { return memory_bytes_.load(); }
   CacheReport report() const;
 
  private:
   using Record = KeptRows::Record;
 
+  // The bytes that rows may have at the moment.
+  int64_t MemoryNow() const { return room_ ? std::min(memory_limit(), room_()) : memory_limit(); }
   Record FindInMemory(uint64_t key) const;
   bool ReadFromDisk(uint64_t key, std::vector<Tensor>& row);
   bool Keep(uint64_t key, absl::Span<const Tensor> row);
@@ -162,6 +170,7 @@ class RowCache {
   CacheShelf* shelf_ = nullptr;
   int64_t budget_ = 0;
   std::function<bool(absl::Span<const Tensor>)> fits_;
+  std::function<int64_t()> room_;
   std::string content_;
   std::atomic<bool> off_{false};
   std::atomic<bool> settled_{false};

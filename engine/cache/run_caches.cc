@@ -47,17 +47,41 @@ absl::Status RunCaches::OpenOwn(const PlannedUse& planned, const Use& use) {
   return opened;
 }
 
+namespace {
+
+// The part of the memory that notes alone may take: about a hundredth of the files' bytes is enough.
+constexpr int64_t kNotesAlone = 8;
+
+// The part of the memory that the keys of notes may take that came with the rows' files.
+constexpr int64_t kKeysOfGiven = 16;
+
+}  // namespace
+
+std::shared_ptr<GivenNotes> RunCaches::GivenNotesOf(const PlannedUse& planned, const Use& use) {
+  const std::vector<std::string>& paths = planned.cache.note_files;
+  if (paths.empty()) return nullptr;
+  std::shared_ptr<GivenNotes>& given = given_[paths];
+  if (given != nullptr) return given;
+  given = std::make_shared<GivenNotes>(*planned.node.arguments.run->files);
+  const auto warnings = std::make_shared<RowWarnings>(planned.node.arguments.name, "note file");
+  given->Open(
+      paths,
+      {.account = use.account, .memory = (planned.plan.memory - granted_) / kKeysOfGiven, .warnings = warnings.get()});
+  warnings_.push_back(warnings);
+  granted_ += given->memory_bytes();
+  return given;
+}
+
 absl::Status RunCaches::OpenAutomatic(const PlannedUse& planned, const Use& use) {
   const auto& [plan, planned_cache, graph, node] = planned;
   if (planned_cache.light && use.choose_point == nullptr) return absl::OkStatus();
   const std::shared_ptr<AutomaticCache> cache = node.row->automatic_cache();
   automatic_.push_back(cache);
-  if (!planned_cache.declined.empty()) {
-    cache->Decline(planned_cache.declined);
-    return absl::OkStatus();
-  }
+  if (!planned_cache.declined.empty()) cache->Decline(planned_cache.declined);
+  if (!planned_cache.declined.empty() && planned_cache.notes == PlannedCache::Notes::kNone) return absl::OkStatus();
   cache->LeaveFolder(planned_cache.no_folder);
   AutomaticCache::Use rows;
+  rows.notes = GivenNotesOf(planned, use);
   rows.rows.account = use.account;
   rows.rows.budget = plan.memory - granted_;
   rows.rows.content = ContentOfCachePoints(node, graph);
@@ -66,14 +90,21 @@ absl::Status RunCaches::OpenAutomatic(const PlannedUse& planned, const Use& use)
   rows.readers = use.readers;
   rows.workers = use.workers;
   rows.choose_point = use.choose_point;
-  const absl::Status opened = cache->Open(rows);
-  granted_ += cache->rows()->memory_limit();
+  absl::Status opened;
+  if (planned_cache.declined.empty()) {
+    opened = cache->Open(rows);
+  } else {
+    const bool kept = planned_cache.notes == PlannedCache::Notes::kKept;
+    cache->OpenForNotes(rows, kept ? rows.rows.budget / kNotesAlone : 0);
+  }
+  granted_ += cache->memory_limit();
   return opened;
 }
 
 void RunCaches::Close() {
   for (const auto& cache : own_) cache->Close();
   for (const auto& cache : automatic_) cache->Close();
+  for (const auto& [paths, notes] : given_) notes->Close();
 }
 
 void RunCaches::MakeRoom(int64_t held) {

@@ -4,6 +4,7 @@
 #define HEADRACE_ENGINE_CACHE_RUN_CACHES_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@
 #include "absl/types/span.h"
 #include "core/buffer.h"
 #include "engine/cache/automatic_cache.h"
+#include "engine/cache/given_notes.h"
 #include "engine/cache/row_cache.h"
+#include "engine/operator/row_warnings.h"
 #include "engine/plan/physical_plan.h"
 #include "engine/plan/plan_node.h"
 #include "engine/plan/prepared_graph.h"
@@ -41,6 +44,8 @@ class RunCaches {
   void MakeRoom(int64_t held);
   // The user's caches first.
   std::vector<CacheReport> reports() const;
+  // Of files of notes that cannot be used.
+  const std::vector<std::shared_ptr<const RowWarnings>>& warnings() const { return warnings_; }
 
  private:
   // A cache of the plan, with what its rows are made of.
@@ -52,9 +57,13 @@ class RunCaches {
   };
   absl::Status OpenOwn(const PlannedUse& planned, const Use& use);
   absl::Status OpenAutomatic(const PlannedUse& planned, const Use& use);
+  // Null: none came with the rows.
+  std::shared_ptr<GivenNotes> GivenNotesOf(const PlannedUse& planned, const Use& use);
 
   std::vector<std::shared_ptr<RowCache>> own_;
   std::vector<std::shared_ptr<AutomaticCache>> automatic_;
+  std::map<std::vector<std::string>, std::shared_ptr<GivenNotes>> given_;  // by the paths of their files
+  std::vector<std::shared_ptr<const RowWarnings>> warnings_;
   int64_t granted_ = 0;  // bytes of the budget
 };
 

@@ -35,6 +35,9 @@ class DeviceIteration {
   absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, DeviceRow& row);
   void Given();
   void Ask(uint64_t epoch);
+  absl::StatusOr<uint64_t> AddRange(BatchRange range) { return iteration_->AddRange(range); }
+  uint64_t batches() const { return iteration_->batches(); }
+  RunIdentity identity() const { return iteration_->identity(); }
   absl::Status SetWorkers(const std::string& op, int workers) { return iteration_->SetWorkers(op, workers); }
   void ResetWorkers() { iteration_->ResetWorkers(); }
   Pipeline::Closed Close(std::chrono::nanoseconds patience);
@@ -43,6 +46,8 @@ class DeviceIteration {
   Position position() const { return queue_ ? queue_->position() : iteration_->position(); }
   uint64_t epoch() const { return position().epoch; }
   uint64_t delivered() const { return position().delivered; }
+  uint64_t seed() const { return iteration_->seed(); }
+  const std::string& even() const { return iteration_->even(); }
   absl::StatusOr<std::string> State() const { return iteration_->StateAt(position()); }
   ir::Schema schema() const;
   Report report();

@@ -9,6 +9,9 @@
 // With a bound in bytes, a number is given out only if the queued bytes and the largest item seen fit. The due number
 // is always given out: otherwise a full window of later items would wait for it forever.
 //
+// A producer for which many numbers at once cost little more than one may ask for room: then none is given out until so
+// many slots are free, or few items are left for the consumer.
+//
 // Threads: any number of producers; one consumer at a time. Take, Pop and WaitReady wait on `Wake`, which a test may
 // replace; the others never block. No user code runs under the lock, except the move of an item.
 #ifndef HEADRACE_ENGINE_EXEC_CONNECTOR_H_
@@ -84,6 +87,12 @@ class Connector {
   void SetLimit(int numbers) {
     const auto lock = BriefLock(mutex_);
     limit_ = static_cast<size_t>(numbers);
+  }
+  // How many slots are free before numbers are given out again, unless a quarter of what is in use is free already.
+  // Wakes no waiter: the producer that sets it checks for free slots itself, later.
+  void SetRoom(int slots) {
+    const auto lock = BriefLock(mutex_);
+    room_ = slots;
   }
   // Queues one part of a taken number; `more` is false for the last part. Never blocks. Returns whether the consumer
   // can pop it at once.
@@ -204,6 +213,9 @@ class Connector {
   }
 
  private:
+  // While so many items are queued for each free slot, the consumer does not wait.
+  static constexpr int kQueuedAFreeSlot = 3;
+
   struct Part {
     Item item;
     int64_t bytes;
@@ -227,6 +239,11 @@ class Connector {
 
   void SetQueued(int parts) { queued_.store(parts, std::memory_order_relaxed); }
   int FreeSlotsLocked() const {
+    const int free = AllFreeSlotsLocked();
+    const bool waits = free < room_ && free < queued() / kQueuedAFreeSlot;
+    return waits ? 0 : free;
+  }
+  int AllFreeSlotsLocked() const {
     if (closed_) return 0;
     const int window = static_cast<int>(due_ + limit_ - next_);
     if (window <= 0) return 0;
@@ -282,6 +299,7 @@ class Connector {
   uint64_t due_ = 0;
   uint64_t next_ = 0;
   std::atomic<int> queued_{0};  // changed under the lock
+  int room_ = 1;
   int64_t bytes_ = 0;
   int64_t largest_ = 0;
   bool closed_ = false;

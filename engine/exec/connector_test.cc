@@ -324,6 +324,42 @@ TEST(Connector, ALimitNarrowsTheWindowWhileItRuns) {
   EXPECT_EQ(connector.FreeSlots(), 1);
 }
 
+// The producer is told once, when there is room, and not at each slot before.
+TEST(Connector, GivesNoNumbersWithoutRoomUntilFewItemsAreLeft) {
+  constexpr int kWindow = 16;
+  Connector<int> connector(kWindow);
+  const auto fill = [&connector](int most) {
+    int taken = 0;
+    const std::optional<uint64_t> first = connector.TryTake(most, taken);
+    for (int i = 0; i < taken; ++i) connector.Push(*first + static_cast<uint64_t>(i), i);
+    return taken;
+  };
+  connector.SetRoom(3);
+  EXPECT_EQ(fill(kWindow), kWindow);
+  for (int popped = 1; popped <= 3; ++popped) {
+    bool was_full = false;
+    EXPECT_TRUE(connector.TryPop(was_full).has_value());
+    EXPECT_EQ(was_full, popped == 3);
+    EXPECT_EQ(connector.FreeSlots(), popped == 3 ? 3 : 0);
+  }
+  EXPECT_EQ(fill(kWindow), 3);
+  // More room than there is comes when a quarter is free.
+  connector.SetRoom(100);
+  for (int popped = 1; popped <= 4; ++popped) {
+    bool was_full = false;
+    EXPECT_TRUE(connector.TryPop(was_full).has_value());
+    EXPECT_EQ(was_full, popped == 4);
+  }
+  EXPECT_EQ(connector.FreeSlots(), 4);
+  // Taken numbers whose items are on their way leave the consumer without any.
+  int taken = 0;
+  EXPECT_TRUE(connector.TryTake(3, taken).has_value());
+  EXPECT_EQ(connector.FreeSlots(), 0);
+  for (bool was_full = false; connector.TryPop(was_full).has_value();) {
+  }
+  EXPECT_EQ(connector.FreeSlots(), 13);
+}
+
 TEST(Connector, LosesNothingWhateverTheTurns) {
   for (int seed = 0; seed < kTurnSchedules && !HasFailure(); ++seed) {
     EXPECT_TRUE(RunInTurns(static_cast<uint64_t>(seed))) << "hung, seed " << seed;

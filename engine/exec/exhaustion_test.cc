@@ -171,6 +171,48 @@ TEST(Exhaustion, EachAllocationOfACacheFailsOnce) {
   std::printf("HEADRACE-COUNT faults=%d\n", points);
 }
 
+// Notes are whole or gone, and nobody who asks for them or leaves them hears of a failure.
+TEST(Exhaustion, EachAllocationOfNotesFailsOnce) {
+  constexpr uint64_t kNoted = 20;
+  const auto note_of = [](uint64_t key, size_t run) { return std::string(100 + 100 * run, static_cast<char>(key)); };
+  MemoryAccount* const account = MemoryAccount::Open();
+  int points = 0;
+  for (bool met = true; met && !HasFailure(); ++points) {
+    SCOPED_TRACE(points);
+    const TemporaryFolder folder;
+    const NoteCache::Use use{.account = account, .memory = 1 << 20, .folder = folder.path(), .content = "content"};
+    NoteCache caches[2];
+    for (NoteCache& cache : caches) cache.Open(use);
+    std::string notes[2][kNoted];
+    for (size_t run = 0; run < 2; ++run) {
+      for (uint64_t key = 0; key < kNoted; ++key) notes[run][key] = note_of(key, run);
+    }
+    FailingAllocation failing(points);
+    for (size_t run = 0; run < 2; ++run) {
+      for (uint64_t key = 0; key < kNoted; ++key) {
+        std::string found;
+        if (caches[run].Find(key, found)) {
+          EXPECT_EQ(found, notes[0][key]);
+        }
+        caches[run].Leave(key, notes[run][key], EarlierNote::kRightOrNone);
+      }
+      caches[run].Close();
+    }
+    met = failing.End();
+    EXPECT_EQ(account->held(), 0);
+    NoteCache again;
+    again.Open(use);
+    for (uint64_t key = 0; key < kNoted; ++key) {
+      std::string found;
+      if (again.Find(key, found)) {
+        EXPECT_EQ(found, note_of(key, found.size() == 200 ? 1 : 0));
+      }
+    }
+  }
+  account->Close();
+  std::printf("HEADRACE-COUNT faults=%d\n", points);
+}
+
 TEST(Exhaustion, EachThreadOfASmallPipelineFailsOnce) {
   const ir::proto::Graph graph = Small(true);
   const PipelineOptions options;

@@ -10,6 +10,8 @@ constexpr uint64_t kLeast = 4;
 constexpr uint64_t kMost = 256;
 constexpr uint64_t kBatchNs = 400'000;
 constexpr int64_t kBatchBytes = 32;  // times those of other messages
+// Rows that take longer gain little by it.
+constexpr int64_t kMostParts = 4;
 
 }  // namespace
 
@@ -23,9 +25,13 @@ int GroupSizeBelowBatch(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes, 
   const int rows = GroupSize(row_ns, row_bytes, most_bytes);
   if (joined <= 0 || rows == 1) return rows;
   if (rows >= joined) return rows - rows % static_cast<int>(joined);
-  const bool soon = static_cast<uint64_t>(joined) <= kBatchNs / std::max<uint64_t>(1, row_ns);
-  const bool small = joined <= kBatchBytes * most_bytes / std::max<int64_t>(1, row_bytes);
-  return soon && small ? static_cast<int>(joined) : rows;
+  const auto soon = static_cast<int64_t>(kBatchNs / std::max<uint64_t>(1, row_ns));
+  const int64_t most = std::min(soon, kBatchBytes * most_bytes / std::max<int64_t>(1, row_bytes));
+  for (int64_t parts = 1; parts <= kMostParts; parts *= 2) {
+    const int64_t part = (joined + parts - 1) / parts;
+    if (part <= most) return static_cast<int>(part);
+  }
+  return rows;
 }
 
 int EndAtBatch(int rows, uint64_t given, int64_t joined) {

@@ -14,8 +14,10 @@ namespace headrace {
 // trial shows; slower rows travel alone.
 int GroupSize(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes);
 
-// The same for rows that a batch of `joined` joins (0: none does): whole batches if that is no more, or if one is made
-// in about 400 µs and within 32 times the bytes, which the batch takes in any case.
+// The same for rows that a batch of `joined` joins (0: none does): whole batches if that is no more, or one, or a half
+// or a quarter of one, that is made in about 400 µs and within 32 times the bytes, which the batch takes in any case.
+// Rows often cost less in larger messages. So once a half or a quarter was tried, its cost for a row may show that a
+// whole batch is made in that time, too, and the next answer is a whole batch.
 int GroupSizeBelowBatch(uint64_t row_ns, int64_t row_bytes, int64_t most_bytes, int64_t joined);
 
 // Returns how many rows of a group of `rows` to take so that a batch ends where the group ends; all if no batch ends

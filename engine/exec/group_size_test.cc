@@ -36,9 +36,16 @@ TEST(GroupSize, IsAWholeBatchWhereThatIsSoonMade) {
   EXPECT_EQ(GroupSizeBelowBatch(20, 8, 32 << 10, 100), 200);
   EXPECT_EQ(GroupSizeBelowBatch(20, 8, 32 << 10, 256), 256);
   // Takes too long, takes too much memory, or rows travel alone.
-  EXPECT_EQ(GroupSizeBelowBatch(500, 8, 32 << 10, 1024), 40);
-  EXPECT_EQ(GroupSizeBelowBatch(20, 2048, 32 << 10, 1024), 16);
+  EXPECT_EQ(GroupSizeBelowBatch(1'600, 8, 32 << 10, 1024), 12);
+  EXPECT_EQ(GroupSizeBelowBatch(20, 8 << 10, 32 << 10, 1024), 4);
   EXPECT_EQ(GroupSizeBelowBatch(30'000, 8, 32 << 10, 4), 1);
+}
+
+TEST(GroupSize, IsAPartOfABatchThatIsNotSoonMade) {
+  EXPECT_EQ(GroupSizeBelowBatch(500, 8, 32 << 10, 1024), 512);
+  EXPECT_EQ(GroupSizeBelowBatch(1'500, 8, 32 << 10, 1024), 256);
+  EXPECT_EQ(GroupSizeBelowBatch(500, 8, 32 << 10, 1023), 512);
+  EXPECT_EQ(GroupSizeBelowBatch(20, 1500, 32 << 10, 1024), 512);
 }
 
 TEST(GroupSize, EndsWhereABatchEnds) {

@@ -32,11 +32,12 @@ void MarkPass(uint64_t pass, absl::Span<RowId> ids) {
 
 IndexedSourceStage::IndexedSourceStage(const PlannedStage& plan, RunControl* control, Parts parts,
                                        const PlannedOperator& op, std::unique_ptr<IndexedSource> source,
-                                       const ShardAssignment& shard, EpochRange epochs)
+                                       const ShardAssignment& shard, EpochRange epochs, const SourceRanges& ranges)
     : Stage(plan, control, std::move(parts)),
       op_(op),
       source_(std::move(source)),
       shard_(shard),
+      ranges_(ranges),
       properties_(source_->properties()),
       step_(properties_.run_length > 1 ? 1 : shard.world),
       last_epoch_(epochs.last),
@@ -44,9 +45,11 @@ IndexedSourceStage::IndexedSourceStage(const PlannedStage& plan, RunControl* con
       epoch_(epochs.first),
       local_(op.counters[0]),
       base_(shard.base),
-      begun_(!properties_.begins),
+      begun_(false),
+      source_begun_(!properties_.begins),
+      size_(source_->size()),
       exhausted_(epochs.first > epochs.last) {
-  if (begun_) StartEpochLocked({source_->size(), 0});
+  if (source_begun_ && ranges_.asked == nullptr) StartEpochLocked({size_, 0});
 }
 
 void IndexedSourceStage::StartEpochLocked(const BegunEpoch& begun) {
@@ -54,7 +57,23 @@ void IndexedSourceStage::StartEpochLocked(const BegunEpoch& begun) {
   chosen_ = begun.chosen;
   epoch_rows_ = shard_.RowsOf(size_, base_, properties_.run_length);
   begun_ = true;
+  if (ranges_.asked == nullptr) return;
+  source_begun_ = true;
+  const BatchRange range = ranges_.asked->At(epoch_);
+  local_ = RowsOfBatches(range.first, ranges_.batch_rows, epoch_rows_);
+  epoch_rows_ = RowsOfBatches(std::max(range.first, range.end), ranges_.batch_rows, epoch_rows_);
 }
+
+void IndexedSourceStage::StartRangeLocked() {
+  if (ranges_.asked != nullptr && !begun_ && source_begun_ && AskedLocked()) StartEpochLocked({size_, chosen_});
+}
+
+bool IndexedSourceStage::AskedLocked() const {
+  if (Gated(epoch_)) return false;
+  return begun_ || ranges_.asked == nullptr || ranges_.asked->Has(epoch_);
+}
+
+uint64_t IndexedSourceStage::RowEpoch(uint64_t epoch) const { return RowEpochOf(DataEpoch(epoch), op_.epoch_cycle); }
 
 void IndexedSourceStage::DropOperators() {
   source_.reset();
@@ -62,7 +81,8 @@ void IndexedSourceStage::DropOperators() {
 }
 
 BlockedReason IndexedSourceStage::BlockedLocked() {
-  if (exhausted_ || Gated(epoch_)) return BlockedReason::kTurn;
+  if (exhausted_ || !AskedLocked()) return BlockedReason::kTurn;
+  StartRangeLocked();
   if (beginning_ || (!BegunLocked() && running_ > 0)) return BlockedReason::kTurn;
   return output_.FreeSlots() > 0 ? BlockedReason::kNone : BlockedReason::kOutput;
 }
@@ -73,8 +93,13 @@ bool IndexedSourceStage::FirstTicketLocked(Ticket& ticket) {
   if (read_first_ < rows.size() && (Finished(epoch_) || rows[read_first_] >= epoch_rows_)) read_first_ = rows.size();
   if (read_first_ == rows.size()) return false;
   const uint64_t position = shard_.PositionOf(rows[read_first_++], base_, properties_.run_length);
-  ticket = {epoch_, position % size_, 1, local_, position / size_, chosen_, Ticket::Kind::kRows};
+  ticket = RowsFromLocked(position, 1);
   return true;
+}
+
+IndexedSourceStage::Ticket IndexedSourceStage::RowsFromLocked(uint64_t position, int rows) const {
+  const uint64_t place = position % size_;
+  return {epoch_, place, rows, local_, position / size_, position - place, chosen_, Ticket::Kind::kRows};
 }
 
 bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
@@ -96,12 +121,12 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
     // The positions after the last row of an uneven run hold none, and are passed with it.
     const bool ends_run = properties_.uneven_runs && rows == in_run;
     local_ += ends_run ? run_length - local_ % run_length : rows;
-    ticket = {epoch_, position % size_, static_cast<int>(rows), local_, position / size_, chosen_, Ticket::Kind::kRows};
+    ticket = RowsFromLocked(position, static_cast<int>(rows));
     return true;
   }
   // One marker ends all epochs that are not wanted.
   const uint64_t ended = enough ? wanted_from_.load(std::memory_order_acquire) - 1 : epoch_;
-  ticket = {ended, 0, 0, local_, 0, chosen_, Ticket::Kind::kEnd};
+  ticket = {ended, 0, 0, local_, 0, 0, chosen_, Ticket::Kind::kEnd};
   if (ended >= last_epoch_) {
     exhausted_ = true;
     return true;
@@ -110,8 +135,9 @@ bool IndexedSourceStage::NextTicketLocked(int most_rows, Ticket& ticket) {
   local_ = 0;
   base_ = 0;
   expected_ = 0;
-  begun_ = !properties_.begins;
-  if (begun_) StartEpochLocked({size_, 0});
+  begun_ = false;
+  if (!properties_.begins && ranges_.asked == nullptr) StartEpochLocked({size_, 0});
+  StartRangeLocked();
   return true;
 }
 
@@ -128,22 +154,24 @@ BlockedReason IndexedSourceStage::ClaimLocked(Task& claimed, int most) {
   int reads = plan_.far_reads > 0 ? FarReadsOfTask() : std::numeric_limits<int>::max();
   Ticket ticket;
   // The user's code may not run for the next epoch yet.
-  while (static_cast<int>(task.tickets.size()) < most && reads > 0 && !Gated(epoch_) && BegunLocked() &&
+  while (static_cast<int>(task.tickets.size()) < most && reads > 0 && AskedLocked() && BegunLocked() &&
          NextTicketLocked(std::min(rows, reads), ticket)) {
     task.tickets.push_back(ticket);
     reads -= ticket.rows;
   }
-  if (task.tickets.empty() && !exhausted_ && !BegunLocked() && most > 0) {
-    task.tickets.push_back({epoch_, 0, 0, local_, 0, expected_, Ticket::Kind::kBegin});
+  if (task.tickets.empty() && !exhausted_ && AskedLocked() && !BegunLocked() && most > 0) {
+    task.tickets.push_back({epoch_, 0, 0, local_, 0, 0, expected_, Ticket::Kind::kBegin});
     beginning_ = true;
   }
   if (task.tickets.empty()) return BlockedReason::kOutput;
   task.worked.known = WorkedRows::Known::kPosition;
-  task.worked.id = {task.tickets[0].epoch, task.tickets[0].position, false};
+  task.worked.id = {DataEpoch(task.tickets[0].epoch), task.tickets[0].position, false};
   for (const Ticket& each : task.tickets) task.worked.more += static_cast<uint64_t>(each.rows);
   task.worked.more -= task.worked.more > 0 ? 1 : 0;
   task.count = static_cast<int>(task.tickets.size());
   task.first = output_.TakePromised(task.count);
+  // Rows that are begun together are read together: one begun for each slot that becomes free is a request each.
+  if (plan_.far_reads > 0) output_.SetRoom(Grain());
   return BlockedReason::kNone;
 }
 
@@ -161,7 +189,7 @@ Message IndexedSourceStage::End(const Ticket& ticket) const {
   if (unchanged.ok()) return MakeEndOfEpoch(ticket.epoch, CheckpointOf(ticket));
   Message block = MakeMessage(ticket);
   AddOperator(unchanged, op_);
-  AddErrorField(unchanged, ErrorField::kRow, Cat("epoch ", ticket.epoch));
+  AddErrorField(unchanged, ErrorField::kRow, Cat("epoch ", DataEpoch(ticket.epoch)));
   block->Fail(0, std::move(unchanged));
   return block;
 }
@@ -188,10 +216,10 @@ Message IndexedSourceStage::Begin(const Ticket& ticket) {
   Message block = MakeMessage(ticket);
   absl::StatusOr<BegunEpoch> begun = BegunEpoch{};
   const bool needed = !Finished(ticket.epoch) && !control_->closed();
-  if (needed) begun = source_->Begin(RowEpochOf(ticket.epoch, op_.epoch_cycle));
+  if (needed) begun = source_->Begin(RowEpoch(ticket.epoch));
   const bool differs = needed && begun.ok() && ticket.chosen != 0 && begun->chosen != ticket.chosen;
   if (differs) {
-    begun = StateError("gives other rows for epoch ", ticket.epoch,
+    begun = StateError("gives other rows for epoch ", DataEpoch(ticket.epoch),
                        " than when the state was taken; its order must follow from the epoch and rng alone");
   }
   if (needed && begun.ok()) {
@@ -219,7 +247,7 @@ bool IndexedSourceStage::InGap(uint64_t local, uint64_t size) const {
 
 Positions IndexedSourceStage::PositionsOf(const Ticket& ticket) const {
   Positions positions(static_cast<size_t>(ticket.rows));
-  uint64_t next = ticket.position;
+  uint64_t next = FirstPosition(ticket);
   for (uint64_t& position : positions) position = std::exchange(next, next + step_);
   return positions;
 }
@@ -227,8 +255,8 @@ Positions IndexedSourceStage::PositionsOf(const Ticket& ticket) const {
 void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   if (!caches_.empty()) block.cache_trail = std::make_unique<CacheTrail>();
   const uint64_t start = block.cache_trail ? NowNs() : 0;
-  const uint64_t epoch = RowEpochOf(ticket.epoch, op_.epoch_cycle);
-  absl::Status status = ticket.rows == 1 ? source_->Read({epoch, ticket.position}, block)
+  const uint64_t epoch = RowEpoch(ticket.epoch);
+  absl::Status status = ticket.rows == 1 ? source_->Read({epoch, FirstPosition(ticket)}, block)
                                          : source_->ReadRows({epoch, PositionsOf(ticket)}, block);
   MarkPass(ticket.pass, absl::MakeSpan(block.ids));
   if (block.cache_trail) {
@@ -238,7 +266,7 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
   if (status.ok()) return;
   const uint64_t failed = ticket.position + static_cast<uint64_t>(block.rows()) * step_;
   AddOperator(status, op_);
-  AddErrorField(status, ErrorField::kRow, Cat("epoch ", ticket.epoch, ", position ", failed));
+  AddErrorField(status, ErrorField::kRow, Cat("epoch ", DataEpoch(ticket.epoch), ", position ", failed));
   const int row = block.rows();
   FailedRow identified = Identify(ticket, row);
   AddErrorField(status, ErrorField::kFile, DescribeProvenance(identified.provenance));
@@ -249,7 +277,7 @@ void IndexedSourceStage::ReadRows(const Ticket& ticket, Block& block) const {
 FailedRow IndexedSourceStage::Identify(const Ticket& ticket, int row) const {
   FailedRow failed;
   const uint64_t position = ticket.position + static_cast<uint64_t>(row) * step_;
-  source_->Identify(RowEpochOf(ticket.epoch, op_.epoch_cycle), position, failed.id, failed.provenance);
+  source_->Identify(RowEpoch(ticket.epoch), position, failed.id, failed.provenance);
   MarkPass(ticket.pass, absl::MakeSpan(&failed.id, 1));
   return failed;
 }
@@ -280,7 +308,7 @@ void IndexedSourceStage::StartRows(const ReadTask& task, std::vector<Message>& f
     // Rows of one epoch are begun together, so that neighbours are read together.
     const bool last = i + 1 == task.tickets.size() || task.tickets[i + 1].epoch != ticket.epoch;
     if (!last || positions.empty()) continue;
-    source_->StartRows({RowEpochOf(ticket.epoch, op_.epoch_cycle), positions});
+    source_->StartRows({RowEpoch(ticket.epoch), positions});
     positions.clear();
   }
 }

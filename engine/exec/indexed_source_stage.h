@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/exec/stage.h"
+#include "engine/operator/batch_ranges.h"
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/operator.h"
 #include "engine/operator/positions.h"
@@ -17,13 +18,20 @@
 
 namespace headrace {
 
+// Ranges of batches that a source gives the rows of.
+struct SourceRanges {
+  const BatchRanges* asked = nullptr;  // null: it gives whole epochs
+  uint64_t batch_rows = 1;
+};
+
 class IndexedSourceStage : public Stage {
  public:
   // `op`: the source, with rows that it reads first, alone; its counters are the number of this rank's rows that were
   // given out before and, where the user's code chooses rows, a hash of what it chose for the first epoch; 0: not
   // known.
   IndexedSourceStage(const PlannedStage& plan, RunControl* control, Parts parts, const PlannedOperator& op,
-                     std::unique_ptr<IndexedSource> source, const ShardAssignment& shard, EpochRange epochs);
+                     std::unique_ptr<IndexedSource> source, const ShardAssignment& shard, EpochRange epochs,
+                     const SourceRanges& ranges = {});
 
  protected:
   std::unique_ptr<Task> MakeTask() override { return std::make_unique<ReadTask>(this); }
@@ -41,6 +49,7 @@ class IndexedSourceStage : public Stage {
     int rows;           // `step_` positions apart
     uint64_t local;     // positions of this rank passed so far, these included
     uint64_t pass;      // over the epoch's positions; more than 0: padding
+    uint64_t before;    // positions of the passes before
     uint64_t chosen;    // of the epoch; the second counter
     enum class Kind : uint8_t { kRows, kBegin, kEnd } kind;
   };
@@ -59,7 +68,17 @@ class IndexedSourceStage : public Stage {
   bool BegunLocked() const { return begun_ || Finished(epoch_); }
   Message Begin(const Ticket& ticket);
   void StartEpochLocked(const BegunEpoch& begun);
+  // Begins the next range, unless it is not asked for yet, or a call of the source comes first.
+  void StartRangeLocked();
+  // Whether the user asked for the epoch so far.
+  bool AskedLocked() const;
+  // The epoch of the data, which messages to users name: all ranges have one.
+  uint64_t DataEpoch(uint64_t epoch) const { return ranges_.asked == nullptr ? epoch : ranges_.asked->epoch(); }
+  // The epoch that rows have.
+  uint64_t RowEpoch(uint64_t epoch) const;
   bool NextTicketLocked(int most_rows, Ticket& ticket);
+  // From a position on that may be beyond the epoch's, in its pass.
+  Ticket RowsFromLocked(uint64_t position, int rows) const;
   // Of a row to be read first; false: there is none.
   bool FirstTicketLocked(Ticket& ticket);
   // From the position on; 0: the position holds no row.
@@ -73,6 +92,10 @@ class IndexedSourceStage : public Stage {
   Message End(const Ticket& ticket) const;
   // `sought`: no cache has the row.
   Message Read(const Ticket& ticket, bool sought);
+  // As the source is asked for them.
+  uint64_t FirstPosition(const Ticket& ticket) const {
+    return ticket.position + (op_.made_elsewhere ? ticket.before : 0);
+  }
   Positions PositionsOf(const Ticket& ticket) const;
   void ReadRows(const Ticket& ticket, Block& block) const;
   bool FindRow(const Ticket& ticket, Block& block) const;
@@ -86,6 +109,7 @@ class IndexedSourceStage : public Stage {
   const PlannedOperator& op_;
   std::unique_ptr<IndexedSource> source_;
   const ShardAssignment shard_;
+  const SourceRanges ranges_;
   const IndexedProperties properties_;
   const uint64_t step_;  // from one position of a message to the next
   const uint64_t last_epoch_;
@@ -98,6 +122,7 @@ class IndexedSourceStage : public Stage {
   uint64_t base_;
   bool begun_;
   bool beginning_ = false;  // a task does
+  bool source_begun_;       // the one epoch of all ranges
   uint64_t size_ = 0;
   uint64_t epoch_rows_ = 0;
   uint64_t chosen_ = 0;

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "engine/exec/sealed_state.h"
 #include "engine/exec/store_use.h"
+#include "engine/plan/batch_numbers.h"
 #include "engine/plan/planner.h"
 #include "io/files/far_listings.h"
 #include "io/files/storage_settings.h"
@@ -167,23 +168,12 @@ absl::Status CheckSources(const proto::State& state, const std::vector<Fingerpri
   return absl::OkStatus();
 }
 
-// The node that gives the rows: a source, or an operator on the indices of several.
-const PlanNode& SourceOf(const PlanNode& node) {
-  return node.indexed || node.inputs.empty() ? node : SourceOf(*node.inputs[0]);
-}
-
-// Rows in a full message of the result.
-uint64_t BatchSizeOf(const PlanNode& node) {
-  if (node.properties.batch_rows > 0) return static_cast<uint64_t>(node.properties.batch_rows);
-  return node.inputs.empty() ? 1 : BatchSizeOf(*node.inputs[0]);
-}
-
 // Rows of the source that each rank had used, if rows (apart from batches) are one to one with what was sharded. Has
 // more than 64 bits, because the numbers in a state may be arbitrary.
 using Wide = unsigned __int128;
 Wide RowsUsed(const proto::State& state, const PlanNode& node) {
   Wide used = state.checkpoint(0);
-  if (SourceOf(node).indexed == nullptr) {
+  if (NumberedSource(node).indexed == nullptr) {
     // A stream source counts the rows of all ranks that it passed; none yet right after another restart.
     used = (std::max<Wide>(used, state.base()) - state.base() + state.world() - 1) / state.world();
   }
@@ -195,16 +185,6 @@ Wide RowsUsed(const proto::State& state, const PlanNode& node) {
 
 // Positions up to this one, and those of some batches of every rank after them, fit in 64 bits.
 constexpr uint64_t kMostRows = uint64_t{1} << 62;
-
-// Calls visit(i) for each counter that numbers batches: of a batch's own counters all but the last, which counts rows
-// of a message.
-template <typename Visit>
-void VisitBatchNumber(const PlanNode& node, const Visit& visit) {
-  if (!node.batched) return;
-  const PlanNode* batch = &node;
-  while (!batch->properties.traits.joins_rows) batch = batch->inputs[0].get();
-  for (int i = batch->counters - batch->properties.checkpoint_counters; i < batch->counters - 1; ++i) visit(i);
-}
 
 // Makes the pipeline continue where the state was taken. This is exact with the same shard; with another one, it is
 // possible only if the number of delivered rows determines which positions are done.
@@ -239,7 +219,7 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, bool skip_
   if (used > kMostRows || base > kMostRows) {
     return StateError("the state says that more rows were used than a data set can have");
   }
-  const uint64_t run_length = SourceOf(node).properties.run_length;
+  const uint64_t run_length = NumberedSource(node).properties.run_length;
   if (used % run_length != 0) {
     return StateError("the state was taken by shard ", state.rank(), " of ", state.world(), " within a group of ",
                       run_length, " rows, which stay together; take it at a batch of whole groups, or go on as that ",
@@ -247,9 +227,9 @@ absl::Status Restore(const proto::State& state, const PlanNode& node, bool skip_
   }
   pipeline.shard.base = static_cast<uint64_t>(base);
   pipeline.checkpoint.assign(static_cast<size_t>(node.counters), 0);
-  VisitBatchNumber(node, [&](int i) { pipeline.checkpoint[static_cast<size_t>(i)] = state.checkpoint(i); });
+  for (const int i : BatchNumberCounters(node)) pipeline.checkpoint[static_cast<size_t>(i)] = state.checkpoint(i);
   // The order that the user's code chose stays the same.
-  if (SourceOf(node).properties.asks_for_order) pipeline.checkpoint[1] = state.checkpoint(1);
+  if (NumberedSource(node).properties.asks_for_order) pipeline.checkpoint[1] = state.checkpoint(1);
   pipeline.skip_rows = 0;
   return absl::OkStatus();
 }
@@ -267,15 +247,39 @@ absl::Status BeginAt(uint64_t start, const PlanNode& node, bool skip_failed, Pip
     return StateError("no data set has as many rows as come before row or batch ", start);
   }
   const uint64_t used = start * size;
-  const uint64_t run_length = SourceOf(node).properties.run_length;
+  const uint64_t run_length = NumberedSource(node).properties.run_length;
   if (used % run_length != 0) {
     return StateError("row or batch ", start, " begins within a group of ", run_length, " rows, which stay together");
   }
   pipeline.shard.base = used * pipeline.shard.world;
   pipeline.delivered = start;
   pipeline.checkpoint.assign(static_cast<size_t>(node.counters), 0);
-  VisitBatchNumber(node, [&](int i) { pipeline.checkpoint[static_cast<size_t>(i)] = start; });
+  for (const int i : BatchNumberCounters(node)) pipeline.checkpoint[static_cast<size_t>(i)] = start;
   return absl::OkStatus();
+}
+
+// Null: all rows are made here.
+absl::StatusOr<std::shared_ptr<HostRows>> RowsElsewhereOf(const IterateOptions& options) {
+  if (options.rows_elsewhere.empty()) return nullptr;
+  const auto found = options.bindings.rows.find(options.rows_elsewhere);
+  if (found == options.bindings.rows.end()) return GraphError("there are no rows of the name ", options.rows_elsewhere);
+  if (options.optimize)
+    return GraphError("rows that are made elsewhere are those of the graph as written: optimize=False");
+  return found->second;
+}
+
+// Null: the options ask for whole epochs.
+absl::StatusOr<std::shared_ptr<BatchRanges>> RangesOf(const IterateOptions& options) {
+  if (!options.stop.has_value() && !options.ranges) return nullptr;
+  if (options.stop.has_value() && options.ranges) {
+    return GraphError("give stop, or ranges that are added, not both, as each says where batches end");
+  }
+  if (!options.state.empty()) {
+    return GraphError("give a state, or a range of batches, not both, as each says where to begin");
+  }
+  auto ranges = std::make_shared<BatchRanges>(options.epoch);
+  if (options.stop.has_value()) ranges->Add({options.start.value_or(0), *options.stop});
+  return ranges;
 }
 
 }  // namespace
@@ -298,6 +302,9 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
   HEADRACE_ASSIGN_OR_RETURN(const ShardAssignment shard, ShardOf(options, iteration->even_));
   HEADRACE_ASSIGN_OR_RETURN(ir::Optimized optimized, Optimize(iteration->user_graph_, options, shard.even));
   PipelineOptions pipeline = OptionsOf(options, shard);
+  HEADRACE_ASSIGN_OR_RETURN(pipeline.ranges, RangesOf(options));
+  HEADRACE_ASSIGN_OR_RETURN(pipeline.rows_elsewhere, RowsElsewhereOf(options));
+  if (options.ranges) pipeline.epochs.last = EpochRange::kEndless;
   if (!options.state.empty()) {
     if (options.seed.has_value() && *options.seed != state.seed()) {
       return StateError("the state was taken with seed ", state.seed(), ", not ", *options.seed,
@@ -313,7 +320,7 @@ absl::StatusOr<std::unique_ptr<Iteration>> Iteration::Start(const ir::proto::Gra
     HEADRACE_RETURN_IF_ERROR(CheckSources(state, prepared->fingerprints()));
     const bool skip_failed = prepared->graph().has_skip_failed();
     HEADRACE_RETURN_IF_ERROR(Restore(state, prepared->root(), skip_failed, options, pipeline));
-  } else if (options.start.has_value()) {
+  } else if (options.start.has_value() && pipeline.ranges == nullptr) {
     const bool skip_failed = prepared->graph().has_skip_failed();
     HEADRACE_RETURN_IF_ERROR(BeginAt(*options.start, prepared->root(), skip_failed, pipeline));
   }
@@ -361,6 +368,20 @@ void Iteration::Ask(uint64_t epoch) {
   pipeline_->Ask(epoch);
 }
 
+absl::StatusOr<uint64_t> Iteration::AddRange(BatchRange range) {
+  const std::shared_ptr<Pipeline> pipeline = this->pipeline();
+  if (!options_.ranges) return UnsupportedError("this run has the range of batches that it was begun with");
+  BatchRanges& ranges = *pipeline->options().ranges;
+  const uint64_t last = pipeline->plan().epochs.last;
+  const std::optional<uint64_t> number = ranges.AddUpTo(last, range);
+  if (!number.has_value()) {
+    return UnsupportedError("this run cannot make more ranges of batches: it numbers them from their epoch, ",
+                            ranges.epoch(), ", on, and the last number is ", last, "; begin another run for more");
+  }
+  pipeline->AskAhead(*number);
+  return *number;
+}
+
 absl::Status Iteration::SetWorkers(const std::string& op, int workers) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (closed_) return IteratorClosed();
@@ -395,6 +416,14 @@ void Iteration::Stop() {
   const std::lock_guard<std::mutex> lock(mutex_);
   closed_ = true;
   pipeline_->Stop();
+}
+
+RunIdentity Iteration::identity() const {
+  RunIdentity identity{ir::HashText(ir::UserGraphHash(user_graph_)), {}, pipeline()->fingerprints()};
+  for (const uint32_t hash : ir::NodeHashes(user_graph_)) {
+    identity.operators.emplace_back(NodeName(user_graph_, static_cast<int>(identity.operators.size())), hash);
+  }
+  return identity;
 }
 
 bool Iteration::WaitsForAsk() const {
@@ -442,23 +471,6 @@ absl::StatusOr<PlannedRun> PlanRun(const ir::proto::Graph& user_graph, const Ite
   HEADRACE_ASSIGN_OR_RETURN(planned.plan, MakePlan(*prepared, pipeline));
   return planned;
 }
-
-namespace {
-
-// Rows are sharded above the operators on indices, and at other sources.
-Cardinality RowsOfRank(const PlanNode& node, const ShardAssignment& shard) {
-  const Cardinality& all = node.properties.cardinality;
-  if (node.indexed || node.inputs.empty()) {
-    return all.known() ? Cardinality::Of(shard.RowsOf(all.rows, 0, node.properties.run_length)) : all;
-  }
-  if (node.properties.rows_differ && !all.known()) return all;
-  std::vector<Cardinality> rows;
-  for (const auto& input : node.inputs) rows.push_back(RowsOfRank(*input, shard));
-  const OpFactories& factories = *FindOp(node.arguments.node->op());
-  return factories.cardinality ? factories.cardinality(node.arguments, rows) : rows[0];
-}
-
-}  // namespace
 
 absl::StatusOr<Cardinality> CountRows(const ir::proto::Graph& user_graph, const IterateOptions& given) {
   const IterateOptions options = WithFiles(given);

@@ -17,6 +17,8 @@
 
 #include "absl/status/statusor.h"
 #include "engine/exec/pipeline.h"
+#include "engine/exec/run_identity.h"
+#include "engine/operator/batch_ranges.h"
 #include "ir/graph.pb.h"
 #include "ir/passes.h"
 
@@ -38,6 +40,12 @@ struct IterateOptions {
   std::string state;                // empty: from the epoch's start, or from row `start`
   // Without a state: the row of the result (batch, usually) with which each rank begins its epoch.
   std::optional<uint64_t> start;
+  // The row of the result before which the epoch ends. Not with a state, nor `ranges`.
+  std::optional<uint64_t> stop;
+  // The name among the bindings of rows of those that are made elsewhere, as PlanOptions' `rows_elsewhere`; empty:
+  // none.
+  std::string rows_elsewhere;
+  bool ranges = false;  // runs the ranges of the epoch that AddRange gives, and nothing before
   bool optimize = true;
   std::vector<std::string> disabled_passes;
   bool pull = false;
@@ -67,13 +75,19 @@ class Iteration {
  public:
   // Errors: every mistake in the graph at once (kGraph), missing files (kNotFound), a state of another graph or of
   // changed files (kState), a start before which rows have to be made to know which come next (kState, with the
-  // operator that is why), shards that the graph does not allow.
+  // operator that is why), shards that the graph does not allow, a range of rows that cannot be found by their numbers
+  // (kUnsupported, with the operator).
   static absl::StatusOr<std::unique_ptr<Iteration>> Start(const ir::proto::Graph& user_graph, IterateOptions options);
 
   // As Pipeline's. If an in-order cache is found damaged, continues in a new pipeline without it.
   absl::StatusOr<Pipeline::Outcome> Fetch(std::chrono::nanoseconds limit, ResultRow& row);
   void Given() { pipeline_->Given(); }
   void Ask(uint64_t epoch);
+  // Adds a range to a run of `ranges`, which goes on to it after those before, and gives an end of epoch after each.
+  // Returns the number of the epoch to Ask for once the range before has ended. From any thread.
+  absl::StatusOr<uint64_t> AddRange(BatchRange range);
+  // Rows of the result that the epoch has for this rank, where ranges are run.
+  uint64_t batches() const { return pipeline()->plan().ranges.value_or(PlannedRanges()).batches; }
   // As Pipeline's; from any thread.
   absl::Status SetWorkers(const std::string& op, int workers);
   void ResetWorkers();
@@ -85,10 +99,14 @@ class Iteration {
   // The position of the next row.
   uint64_t epoch() const { return position().epoch; }
   uint64_t delivered() const { return position().delivered; }
+  // What a state says of the run besides its position.
+  uint64_t seed() const { return pipeline()->plan().seed; }
+  const std::string& even() const { return even_; }
   // The state after the row given last. kState if the pipeline cannot be restored.
   absl::StatusOr<std::string> State() const { return StateAt(position()); }
   // The same for an earlier position of this run.
   absl::StatusOr<std::string> StateAt(const Position& position) const;
+  RunIdentity identity() const;
   // Whether an epoch waits for Ask, before the user's functions run for it.
   bool WaitsForAsk() const;
   // A copy, because Fetch may replace the pipeline meanwhile.

@@ -177,16 +177,19 @@ absl::Status Pipeline::Start() {
   root_ = stages_[0].get();
   for (auto& stage : stages_) stage_order_.push_back(stage.get());
   CollectWarnings(prepared_->root(), warnings_);
+  warnings_.insert(warnings_.end(), caches_.warnings().begin(), caches_.warnings().end());
   for (const Stage* stage : stage_order_) {
     for (const Element& element : stage->elements()) {
       if (element.row == nullptr) continue;
       if (auto warnings = element.row->warnings()) warnings_.push_back(std::move(warnings));
+      if (auto counts = element.row->work_counts()) work_counts_.emplace_back(element.plan->name, std::move(counts));
     }
   }
   last_checkpoint_.assign(plan_.checkpoint.begin(), plan_.checkpoint.end());
   skip_rows_ = skip_since_checkpoint_ = plan_.skip_rows;
   epoch_ = plan_.epochs.first;
   delivered_ = plan_.delivered;
+  EnterRange();
   if (options_.profile > 0) {
     profiler_ = std::make_unique<Profiler>(std::vector<const Stage*>(stage_order_.begin(), stage_order_.end()),
                                            account(), options_.profile);
@@ -452,6 +455,8 @@ absl::Status Pipeline::TakeBlock(std::chrono::nanoseconds limit) {
   if (!message.has_value()) return absl::OkStatus();
   block_ = *std::move(message);
   block_row_ = 0;
+  // A range that was added during the wait begins with it.
+  EnterRange();
   return absl::OkStatus();
 }
 
@@ -502,14 +507,39 @@ Pipeline::Outcome Pipeline::EndBlock() {
     has_block_.store(true, std::memory_order_seq_cst);
     return Outcome::kNothingYet;
   }
+  if (plan_.ranges.has_value()) EndRange();
   epoch_ = block->epoch + 1;
-  delivered_ = 0;
-  last_checkpoint_.assign(last_checkpoint_.size(), 0);
-  skip_since_checkpoint_ = 0;
   skip_rows_ = 0;
   tombstones_ahead_ = 0;
   skipped_.EndEpoch();
+  if (plan_.ranges.has_value()) return Outcome::kEpochEnd;
+  delivered_ = 0;
+  last_checkpoint_.assign(last_checkpoint_.size(), 0);
+  skip_since_checkpoint_ = 0;
   return Outcome::kEpochEnd;
+}
+
+void Pipeline::EnterRange() {
+  if (in_range_ || !plan_.ranges.has_value() || !options_.ranges->Has(epoch_)) return;
+  options_.ranges->ForgetBelow(epoch_);
+  const uint64_t first = options_.ranges->At(epoch_).first;
+  last_checkpoint_.assign(last_checkpoint_.size(), 0);
+  last_checkpoint_[0] = RowsOfBatches(first, plan_.ranges->batch_rows, plan_.ranges->rows);
+  for (const int counter : plan_.ranges->batch_numbers) last_checkpoint_[static_cast<size_t>(counter)] = first;
+  skip_since_checkpoint_ = 0;
+  delivered_ = first;
+  in_range_ = true;
+  past_epoch_ = false;
+}
+
+void Pipeline::EndRange() {
+  in_range_ = false;
+  const uint64_t end = options_.ranges->At(epoch_).end;
+  past_epoch_ = end >= plan_.ranges->batches;
+  if (!past_epoch_) return;
+  delivered_ = 0;
+  last_checkpoint_.assign(last_checkpoint_.size(), 0);
+  skip_since_checkpoint_ = 0;
 }
 
 absl::Status Pipeline::LeaveOutFailed() {
@@ -567,6 +597,7 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::Fetch(std::chrono::nanoseconds limit
     return UnsupportedError("there is no epoch ", epoch_, " here: the last one is ", plan_.epochs.last);
   }
   try {
+    EnterRange();
     return FetchRow(limit, row);
   } catch (const std::exception&) {
     row_out_ = block_out_ = false;
@@ -605,11 +636,21 @@ absl::StatusOr<Pipeline::Outcome> Pipeline::FetchRow(std::chrono::nanoseconds li
 
 void Pipeline::Ask(uint64_t epoch) {
   const std::lock_guard<TimedMutex> inside(user_mutex_);
+  if (closed()) return;
+  EnterRange();
+  root_->Ask(std::min(epoch, plan_.epochs.last));
+}
+
+void Pipeline::AskAhead(uint64_t epoch) {
+  // Keeps the pools while they are signalled.
+  const std::lock_guard<std::mutex> lock(pools_mutex_);
   if (!closed()) root_->Ask(std::min(epoch, plan_.epochs.last));
 }
 
 Position Pipeline::position() const {
-  return {.epoch = epoch_,
+  // Between two ranges it is that of the end of the one before.
+  const uint64_t data_epoch = plan_.ranges.has_value() ? options_.ranges->epoch() + (past_epoch_ ? 1 : 0) : epoch_;
+  return {.epoch = data_epoch,
           .delivered = delivered_,
           .checkpoint = std::vector<uint64_t>(last_checkpoint_.begin(), last_checkpoint_.end()),
           .skip_rows = skip_since_checkpoint_,
@@ -628,6 +669,7 @@ Report Pipeline::report() {
   report.caches = caches_.reports();
   if (options_.stores != nullptr) report.stores = options_.stores->reports();
   for (const auto& warnings : warnings_) report.warnings.push_back(warnings->report());
+  for (const auto& [name, counts] : work_counts_) report.work.push_back({name, counts->counts()});
   report.max_errors = plan_.max_errors;
   report.skipped = skipped_.reports();
   const uint64_t started = started_ns_.load(std::memory_order_relaxed);

@@ -12,10 +12,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/clock.h"
+#include "core/work_counts.h"
 #include "engine/cache/row_cache.h"
 #include "engine/cache/run_caches.h"
 #include "engine/exec/device_report.h"
@@ -64,10 +66,17 @@ struct Position {
   uint64_t base = 0;     // rows of this epoch that all ranks had used before the run
 };
 
+// What the kernels of an operator counted (core/work_counts.h).
+struct WorkReport {
+  std::string name;  // "map[1]"
+  std::vector<WorkCounts::Count> counts;
+};
+
 struct Report {
   ShardAssignment shard;
   std::vector<CacheReport> caches;
   std::vector<WarningReport> warnings;  // of operators that may warn
+  std::vector<WorkReport> work;         // of operators whose kernels count
   std::optional<uint64_t> max_errors;   // as the plan's
   std::vector<WarningReport> skipped;   // rows left out because they failed, by operator
   std::vector<StageReport> stages;      // the user's end first
@@ -104,6 +113,8 @@ class Pipeline : private RunControl {
   absl::StatusOr<Outcome> Next(std::chrono::nanoseconds limit, ResultRow& row);
   // Allows user code to run for epochs up to `epoch`.
   void Ask(uint64_t epoch);
+  // The same from any thread, for ranges (PlanOptions::ranges) after the one that the user is in.
+  void AskAhead(uint64_t epoch);
   // Fixes how many tasks of the operator's stages may run at once, for tasks that begin from now on; of an operator
   // with several stages, each takes as many as it can. `workers`: 1 or more. Errors: kGraph, with the names that there
   // are, if there is none of this name; kUnsupported if none of its stages may run so many; kClosed.
@@ -179,6 +190,9 @@ class Pipeline : private RunControl {
   absl::Status LeaveOutFailed();
   absl::Status LeaveOut(const FailedRow& row);
   Outcome EndBlock();
+  // Moves the position to the start of the range, once it is asked for.
+  void EnterRange();
+  void EndRange();
   absl::Status CheckEpochEnd();
 
   const std::unique_ptr<PreparedGraph> prepared_;  // its operators are moved to the stages
@@ -192,6 +206,8 @@ class Pipeline : private RunControl {
   std::vector<std::unique_ptr<WorkerPool>> own_pools_;  // of Python stages
   std::unique_ptr<Profiler> profiler_;
   std::vector<std::shared_ptr<const RowWarnings>> warnings_;
+  // By the names of their operators.
+  std::vector<std::pair<std::string, std::shared_ptr<const WorkCounts>>> work_counts_;
   Stage* root_ = nullptr;
 
   Nesting nesting_;
@@ -210,6 +226,8 @@ class Pipeline : private RunControl {
   uint64_t skip_rows_ = 0;
   uint64_t skip_since_checkpoint_ = 0;
   uint64_t epoch_ = 0;
+  bool in_range_ = false;    // the position is within range epoch_
+  bool past_epoch_ = false;  // the range ended with its epoch
   uint64_t delivered_ = 0;
   SkippedRows skipped_;
   uint64_t tombstones_ahead_ = 0;      // left out here since the row given last

@@ -193,7 +193,7 @@ TEST(PipelineEnd, ManyAtOnceDoNotDisturbEachOther) {
   std::printf("HEADRACE-COUNT schedules=%d\n", kPipelines * (kPipelineEndSchedules / 20));
 }
 
-// Rows of the next epoch are ready before it is asked for, but no function of the user's was called for them.
+// Rows of the next epoch are ready before it is asked for, but no user function was called for them.
 TEST(PipelineEnd, RunsAheadButNotIntoUsersCode) {
   Probe& ahead = Probe::At(12);
   Probe& users = Probe::At(13);

@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "core/testing/patience.h"
+#include "core/testing/rounds.h"
 #include "engine/exec/pipeline.h"
 #include "engine/operator/operator.h"
 #include "engine/testing/fake_ops.h"
@@ -128,14 +129,15 @@ TEST(RowRuns, AreOfManyRowsWhereRowsAreLight) {
 }
 
 TEST(RowRuns, HaveNoRowsThatAreTooLargeForOneExchange) {
+  const int64_t rows = Rounds(2000, {.sanitized = 300});
   for (const int64_t kilobytes : {200, 60}) {
     longest_run = 0;
     FakeGraph graph;
-    graph.Add("fake_count", {{"rows", IntValue(2000)}, {"bytes", IntValue(kilobytes << 10)}});
+    graph.Add("fake_count", {{"rows", IntValue(rows)}, {"bytes", IntValue(kilobytes << 10)}});
     graph.Add("fake_together");
     const auto run = RunPipeline(graph.Build(), {});
     ASSERT_TRUE(run.ok());
-    EXPECT_EQ(run->AllValues(), FirstValues(2000));
+    EXPECT_EQ(run->AllValues(), FirstValues(rows));
     EXPECT_LE(longest_run, kilobytes == 60 ? 4 : 0);
   }
 }

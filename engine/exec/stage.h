@@ -118,6 +118,8 @@ class Stage {
   // are pushed.
   void GiveParts(Task& task);
   void PushParts(uint64_t number, std::vector<Message>& parts);
+  // The number of messages that make a task worth its hand-over but delay no other.
+  int Grain() const;
   // Reads that one task of a source of far files begins at once.
   int FarReadsOfTask() const { return std::max(1, cap() / most_tasks()); }
   // The number of rows to put in one message, from what a row costs the stages up to the user.
@@ -148,8 +150,6 @@ class Stage {
   // Runs `body`; an exception aborts the pipeline.
   template <typename Body>
   void Guard(Body body);
-  // The number of messages that make a task worth its hand-over but delay no other.
-  int Grain() const;
   int FarGrain() const;
   // As many messages as the budget has memory for.
   int AdmitLocked(int64_t message_bytes);

@@ -68,6 +68,11 @@ class StageMaker {
     return parts;
   }
 
+  SourceRanges RangesOf(int source) const {
+    if (!plan_.ranges.has_value()) return {};
+    return {node(source).arguments.run->ranges, plan_.ranges->batch_rows};
+  }
+
   std::unique_ptr<BatchSlots> SlotsOf(const PlannedStage& stage) const {
     if (!stage.batch_slots.has_value()) return nullptr;
     const PlannedOperator& batch = op(stage.batch_slots->batch);
@@ -90,7 +95,8 @@ class StageMaker {
     switch (stage.kind) {
       case PlannedStage::Kind::kIndexedSource:
         return std::make_unique<IndexedSourceStage>(stage, control_, std::move(parts), op(first),
-                                                    std::move(node(first).indexed), plan_.shard, epochs);
+                                                    std::move(node(first).indexed), plan_.shard, epochs,
+                                                    RangesOf(first));
       case PlannedStage::Kind::kStreamSource:
         return std::make_unique<StreamSourceStage>(stage, control_, std::move(parts), op(first),
                                                    std::move(node(first).stream_source), plan_.shard, epochs);

@@ -117,6 +117,7 @@ constexpr Reader kReaders[] = {
     {"even", ReadOption<&IterateOptions::even>},
     {"state", ReadOption<&IterateOptions::state>},
     {"start", ReadOption<&IterateOptions::start>},
+    {"stop", ReadOption<&IterateOptions::stop>},
     {"optimize", ReadOption<&IterateOptions::optimize>},
     {"disabled_passes", ReadOption<&IterateOptions::disabled_passes>},
     {"pull", ReadOption<&IterateOptions::pull>},

@@ -25,13 +25,12 @@ struct RunOption {
   RunOptionValue value;
 };
 
-// By name: seed, epoch, endless, rank, world, even, state, start, optimize, disabled_passes, pull, workers, window,
-// group, memory (bytes), cache_folder, profile (batches), failed_rows_log, device ("cuda:0"), device_depth (batches),
-// device_memory (bytes), page_locked_of (the number of a GPU in use, from whose memory the user sends), and
-// "storage[s3].endpoint" and so on: a setting of a far store (io/files/storage_settings.h) by a scheme or the beginning
-// of URLs. Of two of one name the later counts.
-// Errors: kGraph: no such option, with the nearest name; a value of another type, or one that does not fit; no device
-// that there could be.
+// By name: seed, epoch, endless, rank, world, even, state, start, stop, optimize, disabled_passes, pull,
+// workers, window, group, memory (bytes), cache_folder, profile (batches), failed_rows_log, device ("cuda:0"),
+// device_depth (batches), device_memory (bytes), page_locked_of (the number of a GPU in use, from whose memory the user
+// sends), and "storage[s3].endpoint" and so on: a setting of a far store (io/files/storage_settings.h) by a scheme or
+// the beginning of URLs. Of two of one name the later counts. Errors: kGraph: no such option, with the nearest name; a
+// value of another type, or one that does not fit; no device that there could be.
 absl::StatusOr<IterateOptions> RunOptionsOf(absl::Span<const RunOption> given);
 
 }  // namespace headrace

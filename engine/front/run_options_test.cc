@@ -27,6 +27,7 @@ TEST(RunOptionsTest, EachNameSetsItsOption) {
                                      {"even", std::string("pad")},
                                      {"state", std::string("\0s", 2)},
                                      {"start", int64_t{5}},
+                                     {"stop", int64_t{9}},
                                      {"optimize", false},
                                      {"disabled_passes", std::vector<std::string>{"fuse_image"}},
                                      {"pull", true},
@@ -47,6 +48,7 @@ TEST(RunOptionsTest, EachNameSetsItsOption) {
   EXPECT_EQ(options->even, "pad");
   EXPECT_EQ(options->state, std::string("\0s", 2));
   EXPECT_EQ(options->start, 5u);
+  EXPECT_EQ(options->stop, 9u);
   EXPECT_FALSE(options->optimize);
   EXPECT_THAT(options->disabled_passes, ElementsAre("fuse_image"));
   EXPECT_TRUE(options->pull);
@@ -90,6 +92,7 @@ TEST(RunOptionsTest, NothingGivenIsTheDefault) {
   EXPECT_FALSE(options->seed.has_value());
   EXPECT_FALSE(options->even.has_value());
   EXPECT_FALSE(options->start.has_value());
+  EXPECT_FALSE(options->stop.has_value());
   EXPECT_EQ(options->memory, IterateOptions().memory);
 }
 

@@ -102,6 +102,18 @@ ReportValue RowsByOperator(const std::vector<WarningReport>& reports) {
   return {std::move(operators)};
 }
 
+// Of operators that counted something: their "name", and as "counts" what and how often.
+ReportValue WorkByOperator(const std::vector<WorkReport>& reports) {
+  std::vector<ReportValue> operators;
+  for (const WorkReport& report : reports) {
+    if (report.counts.empty()) continue;
+    std::vector<ReportField> counts;
+    for (const WorkCounts::Count& count : report.counts) counts.push_back({count.name, Count(count.number)});
+    operators.push_back({std::vector<ReportField>{{"name", Text(report.name)}, {"counts", {std::move(counts)}}}});
+  }
+  return {std::move(operators)};
+}
+
 }  // namespace
 
 std::vector<ReportField> ReportFields(const Report& report) {
@@ -109,6 +121,7 @@ std::vector<ReportField> ReportFields(const Report& report) {
   for (const StageReport& stage : report.stages) stages.push_back(StageFields(stage));
   std::vector<ReportField> fields{{"stages", {std::move(stages)}},
                                   {"warnings", RowsByOperator(report.warnings)},
+                                  {"work", WorkByOperator(report.work)},
                                   {"skipped", RowsByOperator(report.skipped)},
                                   {"wall_s", {report.wall_s}},
                                   {"user_wait_s", {report.user_wait_s}},

@@ -33,9 +33,9 @@ struct ReportField {
   ReportValue value;
 };
 
-// "stages", "warnings", "skipped", "wall_s", "user_wait_s", "delivered", "held_bytes", "peak_bytes", "budget_bytes",
-// "workers", "stores" (of a run that uses far ones), "device" (of a run that sends to one), "limit" (LimitName),
-// "advice".
+// "stages", "warnings", "work", "skipped", "wall_s", "user_wait_s", "delivered", "held_bytes", "peak_bytes",
+// "budget_bytes", "workers", "stores" (of a run that uses far ones), "device" (of a run that sends to one), "limit"
+// (LimitName), "advice".
 std::vector<ReportField> ReportFields(const Report& report);
 
 }  // namespace headrace

@@ -64,6 +64,10 @@ class Session {
   // The rest of a fetch was cut off, as by an interrupt: the run ends, and what it would give may not be whole.
   void Fail();
   void Ask(uint64_t epoch);
+  // As Iteration's; from any thread.
+  absl::StatusOr<uint64_t> AddRange(BatchRange range) { return iteration_->AddRange(range); }
+  uint64_t batches() const { return iteration_->batches(); }
+  RunIdentity identity() const { return iteration_->identity(); }
 
   absl::Status SetWorkers(const std::string& op, int workers) { return iteration_->SetWorkers(op, workers); }
   void ResetWorkers() { iteration_->ResetWorkers(); }
@@ -87,6 +91,9 @@ class Session {
   bool on_device() const { return iteration_->device() != nullptr; }
   uint64_t epoch() const { return iteration_->epoch(); }
   uint64_t delivered() const { return iteration_->delivered(); }
+  // Of the run: the options', or the state's where these leave them out.
+  uint64_t seed() const { return iteration_->seed(); }
+  const std::string& even() const { return iteration_->even(); }
   // All rows of the epoch were given.
   bool at_end() const { return at_end_; }
   // Rows given since the start of the epoch.

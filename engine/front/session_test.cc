@@ -47,6 +47,22 @@ std::vector<int64_t> Taken(Session& session) {
   }
 }
 
+TEST(SessionTest, NamesTheSeedAndTheEvenOfItsRun) {
+  const std::unique_ptr<Session> session = SessionOver(3, {{"seed", int64_t{7}}, {"even", std::string("pad")}});
+  ASSERT_NE(session, nullptr);
+  EXPECT_EQ(session->seed(), 7u);
+  EXPECT_EQ(session->even(), "pad");
+  session->Ask(0);
+  EXPECT_THAT(Taken(*session), ElementsAre(0, 1, 2));
+  const absl::StatusOr<std::string> state = session->State();
+  ASSERT_TRUE(state.ok());
+  // Those of the state, where the options leave them out.
+  const std::unique_ptr<Session> restored = SessionOver(3, {{"state", *state}});
+  ASSERT_NE(restored, nullptr);
+  EXPECT_EQ(restored->seed(), 7u);
+  EXPECT_EQ(restored->even(), "pad");
+}
+
 TEST(SessionTest, GivesTheRowsOfEachEpochThatIsAskedFor) {
   const std::unique_ptr<Session> session = SessionOver(3, {{"endless", true}});
   ASSERT_NE(session, nullptr);

@@ -19,6 +19,7 @@
 #include "absl/types/span.h"
 #include "core/output_allocator.h"
 #include "core/philox.h"
+#include "core/strided_array.h"
 #include "core/tensor.h"
 
 namespace headrace {
@@ -59,6 +60,8 @@ class HostRows {
   virtual uint64_t size() const = 0;
   // Whether rows are read in long runs: one call for many costs less than one for each.
   virtual bool in_runs() const = 0;
+  // Those that a source reads in one call, where they may travel together; 0: the engine chooses.
+  int run_rows() const { return in_runs() ? 32 : 0; }
   // Appends the rows at `indices`, each with its columns in the declared order. On an error the rows before the failed
   // one are there. `epoch_key`: of the random numbers of the epoch (RowRandom::KeyOf).
   virtual absl::Status Read(uint64_t epoch_key, absl::Span<const uint64_t> indices,
@@ -73,6 +76,8 @@ struct HostArrays {
   // Of ragged columns, by name: int64 (n + 1). Row i has the elements from splits[i] to splits[i + 1] of the first
   // axis.
   std::map<std::string, Tensor, std::less<>> splits = {};
+  // Further columns, by name: those that are not row-major.
+  std::map<std::string, StridedArray, std::less<>> strided = {};
 };
 
 // Data of another library by the Arrow C data interface: one of the two (io/formats/arrow).

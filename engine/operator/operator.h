@@ -33,8 +33,10 @@
 namespace headrace {
 
 class AutomaticCache;
+class BatchRanges;
 class RowCache;
 class RowWarnings;
+class WorkCounts;
 
 // Shows whether a source still holds the data of the time when a state was taken.
 struct Fingerprint {
@@ -117,6 +119,8 @@ class IndexedSource {
   // For the end of an epoch: kData if a far file that was read since the last call has changed since it was listed,
   // where its store refuses no reads of another version (FarFiles::conditional_reads).
   virtual absl::Status CheckUnchanged() const { return absl::OkStatus(); }
+  // Where notes of its rows would be that came with its files (core/row_notes.h); most of these files are not there.
+  virtual void AddNoteFiles(std::vector<std::string>& /*paths*/) const {}
 };
 
 // A source of rows in sequence, many at a time.
@@ -156,6 +160,8 @@ class RowOperator {
   virtual std::shared_ptr<AutomaticCache> automatic_cache() const { return nullptr; }
   // Counts rows with a warning. Null: its rows have none.
   virtual std::shared_ptr<const RowWarnings> warnings() const { return nullptr; }
+  // Counts what its kernels do. Null: they count nothing.
+  virtual std::shared_ptr<const WorkCounts> work_counts() const { return nullptr; }
 };
 
 // Receives what a stream operator gives out.
@@ -221,8 +227,13 @@ struct RunOptions {
   int64_t memory = int64_t{2} << 30;              // the budget, in bytes
   bool skip_failed = false;                       // rows that fail are left out
   uint64_t first_epoch = 0;                       // of the result, with which it begins
+  // The ranges of `first_epoch` that are run, each as an epoch of the run; null: whole epochs.
+  const BatchRanges* ranges = nullptr;
   // Whether sources may write what they keep beside the data, such as an index: not where a graph is only looked at.
   bool writes = false;
+
+  // The epoch of the data in an epoch of the run, of an operator whose epochs are those of the result.
+  uint64_t DataEpoch(uint64_t epoch) const { return ranges == nullptr ? epoch : first_epoch; }
 };
 
 // The epoch whose rows come in `epoch`, if rows repeat after `cycle` epochs, as below a cache; 0: they never do.

@@ -43,6 +43,8 @@ struct PlannedOperator {
   // A row that fails in it becomes a tombstone and is left out; false: it ends the run, as always where rows are
   // batches.
   bool skip_failed = false;
+  // Of a source: it is asked for rows that pad by positions beyond its epoch's, as others make them.
+  bool made_elsewhere = false;
   // The parts of the first checkpoint from which the operators below it, and it itself, begin.
   std::vector<uint64_t> input_counters;
   std::vector<uint64_t> counters;
@@ -115,17 +117,34 @@ struct PlannedCache {
     kInOrder,    // a whole epoch, or nothing
     kAutomatic,  // by key, at one of the operator's cache points, which is left open
   };
+  enum class Notes : uint8_t {
+    kNone,
+    kGiven,  // those that came with the rows' files are read, and no others kept
+    kKept,
+  };
 
   Kind kind = Kind::kByKey;
   int op = 0;
   uint64_t rows = 0;   // that may be looked up by key
   std::string folder;  // empty: memory alone
   // For automatic caches:
-  std::string declined;   // why it keeps nothing; empty: it may keep rows
-  std::string no_folder;  // why nothing goes to the folder that the user named
-  bool light = false;     // its rows are made as fast as found
+  std::string declined;                 // why it keeps nothing; empty: it may keep rows
+  std::string no_folder;                // why nothing goes to the folder that the user named
+  bool light = false;                   // its rows are made as fast as found
+  Notes notes = Notes::kNone;           // of its rows, where it keeps none of those
+  std::vector<std::string> note_files;  // that came with the rows' files
 
   friend bool operator==(const PlannedCache&, const PlannedCache&) = default;
+};
+
+// What ranges of batches are in rows and in checkpoints, the same for all of a run.
+struct PlannedRanges {
+  uint64_t batch_rows = 1;         // of the source
+  uint64_t rows = 0;               // that the source has of the rank in the epoch
+  uint64_t batches = 0;            // rows of the result in the rank's epoch
+  std::vector<int> batch_numbers;  // counters of a checkpoint
+
+  friend bool operator==(const PlannedRanges&, const PlannedRanges&) = default;
 };
 
 struct PhysicalPlan {
@@ -134,8 +153,9 @@ struct PhysicalPlan {
   std::vector<PlannedCache> caches;
   ShardAssignment shard;
   uint64_t seed = 0;
-  EpochRange epochs;        // of the result
-  bool epochs_cut = false;  // more were asked for than can be counted
+  EpochRange epochs;                    // of the result
+  std::optional<PlannedRanges> ranges;  // not set: whole epochs are run
+  bool epochs_cut = false;              // more were asked for than can be counted
   // Identifies the operators that have counters in a checkpoint, in order: a state fits only the same layout.
   uint32_t checkpoint_layout = 0;
   // Where the run begins.

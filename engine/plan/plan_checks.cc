@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/error.h"
 #include "engine/operator/listed_rows.h"
+#include "engine/plan/batch_numbers.h"
 #include "ir/graph.pb.h"
 #include "ir/node_traits.h"
 
@@ -137,6 +139,31 @@ absl::Status CheckSkipping(const PlanNode& root, const ShardAssignment& shard) {
     }
   }
   return CheckPairs(root);
+}
+
+absl::Status CheckRanges(const PlanNode& root, bool skips_failed) {
+  constexpr std::string_view kInstead = "run the epoch from its start, or put it above what makes ranges of batches";
+  if (const PlanNode* const culprit = FirstInexact(root)) {
+    return ErrorAt(*culprit,
+                   UnsupportedError("above it the number of a batch does not say which rows it has, so a range "
+                                    "of batches cannot be made alone: ",
+                                    kInstead));
+  }
+  const PlanNode& source = NumberedSource(root);
+  if (source.indexed == nullptr) {
+    return ErrorAt(source, UnsupportedError("gives its rows one after the other, so a range of batches cannot be made "
+                                            "alone: run the epoch from its start",
+                                            ir::HowToIndex(", or give it ", *source.arguments.node)));
+  }
+  if (source.properties.uneven_runs && !root.batched) {
+    return ErrorAt(source,
+                   UnsupportedError("gives groups of different sizes, so the number of a row does not say which "
+                                    "one it is: add batch()"));
+  }
+  if (!skips_failed) return absl::OkStatus();
+  return UnsupportedError(
+      "with on_error(\"skip\") the number of a batch does not say which rows it has, because later rows take the "
+      "places of those that fail: run the epoch from its start");
 }
 
 absl::Status ErrorAt(const PlanNode& node, absl::Status status) {

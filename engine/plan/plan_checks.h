@@ -1,5 +1,5 @@
-// `CheckShards` and its neighbours check that a graph allows the requested run: its shards, and the checkpoint from
-// which it continues.
+// `CheckShards` and its neighbours check that a graph allows the requested run: its shards, the checkpoint from
+// which it continues, and its ranges of batches.
 // Threads: pure functions.
 #ifndef HEADRACE_ENGINE_PLAN_PLAN_CHECKS_H_
 #define HEADRACE_ENGINE_PLAN_PLAN_CHECKS_H_
@@ -24,6 +24,10 @@ absl::Status CheckRuns(const PlanNode& root);
 
 // kUnsupported if rows that fail cannot be skipped in this graph, or not with these shards.
 absl::Status CheckSkipping(const PlanNode& root, const ShardAssignment& shard);
+
+// kUnsupported, with the operator, if the number of a batch of the result does not say which rows it has, or these have
+// to be sought from the start.
+absl::Status CheckRanges(const PlanNode& root, bool skips_failed);
 
 // kState if no checkpoint of these operators has such counters: those of a state are untrusted.
 absl::Status CheckCounters(const PlanNode& root, const ShardAssignment& shard, absl::Span<const uint64_t> counters);

@@ -31,7 +31,8 @@ struct PlanNode {
   // Every row comes from one row of the sharded source, in order, so that counts above determine counts below (batches
   // are allowed: the number of a batch determines its position).
   bool position_exact = false;
-  bool batched = false;  // this node, or one below it, forms batches
+  bool batched = false;         // this node, or one below it, forms batches
+  bool made_elsewhere = false;  // others make the rows of `indexed` (rows_elsewhere.h)
 };
 
 // `graph` is canonical and valid. Errors: what sources find (a missing folder) and what factories refuse.

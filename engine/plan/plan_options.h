@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/operator/batch_ranges.h"
 #include "engine/operator/epoch_range.h"
 #include "engine/operator/host.h"
 #include "engine/plan/planned_device.h"
@@ -42,6 +43,10 @@ struct PlanOptions {
   // Empty: the start.
   std::vector<uint64_t> checkpoint;
   uint64_t skip_rows = 0;
+  // Of the first epoch, each as an epoch of the run; others are not run. Not with a checkpoint. Null: whole epochs.
+  std::shared_ptr<BatchRanges> ranges;
+  // By these the rows are made that are found by their numbers (rows_elsewhere.h). Null: by this run.
+  std::shared_ptr<HostRows> rows_elsewhere;
   uint64_t delivered = 0;               // rows of the first epoch that were given out before
   uint64_t removed = 0;                 // and those that failed and were left out
   std::string cache_folder;             // of automatic caches; empty: memory alone

@@ -39,6 +39,12 @@ std::string ShardText(const ShardAssignment& shard, const OperatorProperties& so
   return text;
 }
 
+std::string NotesText(PlannedCache::Notes notes, std::string_view where) {
+  if (notes == PlannedCache::Notes::kNone) return "";
+  const bool given = notes == PlannedCache::Notes::kGiven;
+  return Cat("; notes of its rows ", given ? "from beside the files" : "in ", given ? "" : where);
+}
+
 std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
   const PlannedOperator& op = plan.operators[static_cast<size_t>(cache.op)];
   const std::string where = cache.folder.empty() ? "memory" : Cat("memory and ", Printable(cache.folder));
@@ -46,7 +52,9 @@ std::string CacheText(const PhysicalPlan& plan, const PlannedCache& cache) {
     const bool by_key = cache.kind == PlannedCache::Kind::kByKey;
     return Cat(op.name, by_key ? ": rows by key" : ": the whole epoch, in order", ", in ", where);
   }
-  if (!cache.declined.empty()) return Cat(op.name, ": no automatic cache, ", cache.declined);
+  if (!cache.declined.empty()) {
+    return Cat(op.name, ": no automatic cache, ", cache.declined, NotesText(cache.notes, where));
+  }
   return Cat("automatic cache in ", op.name, ": if the first rows show that it pays, at the latest after ",
              op.properties.cache_points.back().after, ", in ", where,
              cache.no_folder.empty() ? std::string() : Cat(", not in the folder, ", cache.no_folder));

@@ -15,6 +15,7 @@
 #include "engine/operator/batch_memory.h"
 #include "engine/operator/host_parameter.h"
 #include "engine/operator/listed_rows.h"
+#include "engine/plan/batch_numbers.h"
 #include "engine/plan/cache_planner.h"
 #include "engine/plan/epoch_limit.h"
 #include "engine/plan/plan_checks.h"
@@ -119,6 +120,7 @@ class StageLayout {
       op.properties = node->properties;
       op.output = node->arguments.output;
       op.epoch_cycle = node->arguments.epoch_cycle;
+      op.made_elsewhere = node->made_elsewhere;
       const bool of_rows = CountBatches(*node) == 0;
       op.skip_failed = of_rows && prepared_.graph().has_skip_failed();
       if (!node->indexed) {
@@ -198,12 +200,23 @@ class StageLayout {
   }
 
   void PlanCaches(const PlanNode& node, int id, EpochRange epochs) {
-    std::optional<PlannedCache> cache = PlanAutomaticCache(node, options_, epochs);
+    // However many ranges there are, they are of one epoch.
+    if (plan_.ranges.has_value()) epochs.last = epochs.first;
+    std::optional<PlannedCache> cache = PlanAutomaticCache(node, options_, epochs, OwnCacheAbove(), note_files_);
     const bool may_keep = node.properties.keeps.has_value() || (cache.has_value() && cache->declined.empty());
     if (may_keep) caches_above_.push_back(id);
     if (!cache.has_value()) return;
     cache->op = id;
     plan_.caches.push_back(*std::move(cache));
+  }
+
+  // The user's own; null: there is none.
+  const PlanNode* OwnCacheAbove() const {
+    for (const int id : caches_above_) {
+      const PlanNode* const node = prepared_.nodes()[static_cast<size_t>(id)];
+      if (node->properties.keeps.has_value()) return node;
+    }
+    return ordered_cache_above_;
   }
 
   Open LayRow(const PlanNode& node, int id, EpochRange epochs, absl::Span<const uint64_t> counters) {
@@ -242,6 +255,8 @@ class StageLayout {
     const EpochMapping& mapping = node.properties.epochs;
     absl::Span<const uint64_t> own = op(id).counters;
     const NodeCounters cut = CutCounters(node, counters);
+    const PlanNode* const cache_above = ordered_cache_above_;
+    if (node.properties.keeps.has_value()) ordered_cache_above_ = &node;
     std::vector<Open> inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const EpochRange range{mapping.StartInput(epochs.first, own), mapping.LastInput(epochs.last)};
@@ -249,6 +264,7 @@ class StageLayout {
       if (mapping.counter >= 0) own.remove_prefix(1);
       inputs.push_back(Lay(*node.inputs[i], range, cut.inputs[i]));
     }
+    ordered_cache_above_ = cache_above;
     if (node.properties.lists_rows) ReadFirst(SourceOfRows(*node.inputs[0]), ListedRows(cut.own));
     if (node.properties.traits.python || !JoinsInput(inputs)) return StartStream(node, id, inputs);
     PlannedStage& stage = inputs[0].stage;
@@ -405,7 +421,9 @@ class StageLayout {
   void FitToBatch(PlannedStage& stage) const {
     const bool streams = stage.kind == PlannedStage::Kind::kStreamSource;
     const bool calls = op(stage.operators[0]).properties.traits.python;
-    if (!streams && (stage.kind != PlannedStage::Kind::kIndexedSource || !calls)) return;
+    if (!streams && stage.kind != PlannedStage::Kind::kIndexedSource) return;
+    // Reads of far files are begun by the row.
+    if (stage.far_reads > 0 && !streams && !calls) return;
     if (stage.group == 0) stage.joined_rows = JoinedRows(stage);
     // Rows that call Python travel alone, except to a batch that is delivered only when complete: so a run that goes on
     // after a batch calls it for no row before.
@@ -421,18 +439,19 @@ class StageLayout {
       for (const int id : stage->operators) {
         const OperatorProperties& properties = op(id).properties;
         if (properties.traits.joins_rows) return properties.batch_rows;
-        if (!op(id).inputs.empty() && !PassesInOrder(properties, op(source.operators[0]).properties.traits.python))
+        if (!op(id).inputs.empty() && !PassesOneToOne(properties, op(source.operators[0]).properties.traits.python))
           return 0;
       }
     }
     return 0;
   }
 
-  // `all`: whether it also passes on each row at once, calls no Python, and never ends an epoch early.
-  static bool PassesInOrder(const OperatorProperties& properties, bool all) {
+  // `all`: whether it also keeps their order, passes on each row at once, calls no Python, and never ends an epoch
+  // early.
+  static bool PassesOneToOne(const OperatorProperties& properties, bool all) {
     const ir::Traits& traits = properties.traits;
     if (!all && properties.passes_rows) return true;
-    return traits.one_to_one && !traits.by_position && !(all && (traits.python || traits.single_row_messages));
+    return traits.one_to_one && !(all && (traits.by_position || traits.python || traits.single_row_messages));
   }
 
   // Stages are numbered from the user's end.
@@ -453,6 +472,9 @@ class StageLayout {
   std::unordered_map<const PlanNode*, int, SeededHash> batches_;  // of a node's rows
   // Operators with caches on the way down, the nearest to the user first: for the indexed source at its end.
   std::vector<int> caches_above_;
+  // The user's nearest on the way down that is filled in order, which no source looks into; null: there is none.
+  const PlanNode* ordered_cache_above_ = nullptr;
+  NoteFilesOfSources note_files_;
 };
 
 absl::Status PlanEpochs(const PlanNode& root, EpochRange asked, PhysicalPlan& plan) {
@@ -460,6 +482,17 @@ absl::Status PlanEpochs(const PlanNode& root, EpochRange asked, PhysicalPlan& pl
   if (!last.has_value() || asked.first > *last) return UncountedEpoch(asked.first, last);
   plan.epochs_cut = asked.last > *last;
   plan.epochs = {asked.first, std::min(asked.last, *last)};
+  return absl::OkStatus();
+}
+
+absl::Status PlanRanges(const PlanNode& root, const PlanOptions& options, PhysicalPlan& plan) {
+  if (options.ranges == nullptr) return absl::OkStatus();
+  HEADRACE_RETURN_IF_ERROR(CheckRanges(root, plan.max_errors.has_value()));
+  const PlanNode& source = NumberedSource(root);
+  plan.ranges = {.batch_rows = BatchSizeOf(root),
+                 .rows = options.shard.RowsOf(source.indexed->size(), 0, source.properties.run_length),
+                 .batches = RowsOfRank(root, options.shard).rows,
+                 .batch_numbers = BatchNumberCounters(root)};
   return absl::OkStatus();
 }
 
@@ -498,6 +531,7 @@ absl::StatusOr<PhysicalPlan> MakePlan(const PreparedGraph& prepared, const PlanO
   HEADRACE_RETURN_IF_ERROR(CheckRuns(root));
   if (plan.max_errors.has_value()) HEADRACE_RETURN_IF_ERROR(CheckSkipping(root, options.shard));
   HEADRACE_RETURN_IF_ERROR(PlanEpochs(root, options.epochs, plan));
+  HEADRACE_RETURN_IF_ERROR(PlanRanges(root, options, plan));
   HEADRACE_RETURN_IF_ERROR(PlanStart(root, options, plan));
   HEADRACE_RETURN_IF_ERROR(StageLayout(prepared, options, plan).Build());
   return plan;

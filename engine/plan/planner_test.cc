@@ -85,6 +85,34 @@ TEST(Planner, KeepsGroupsOfArraysInTheNearestCache) {
   EXPECT_EQ(PlanOf(scalars, little)->stages[0].group_bytes, (1 << 20) / 256);
 }
 
+TEST(Planner, FitsMessagesOfStreamsToBatchesThatGetEachRow) {
+  const auto joined = [](const char* between) {
+    FakeGraph graph;
+    graph.Add("fake_stream");
+    if (between != nullptr) graph.Add(between);
+    graph.Add("fake_joined", {{"rows", IntValue(7)}});
+    ir::proto::Graph grouped = graph.Build();
+    grouped.mutable_nodes(0)->set_grouped(true);
+    return MakePlan(**PreparedGraph::Make(grouped, TwoCores()), TwoCores())->stages.back().joined_rows;
+  };
+  EXPECT_EQ(joined(nullptr), 7);
+  EXPECT_EQ(joined("fake_mixed"), 7);
+  EXPECT_EQ(joined("fake_split"), 0);
+}
+
+TEST(Planner, FitsMessagesOfRowsByNumberToBatches) {
+  const auto joined = [](bool groups) {
+    FakeGraph graph;
+    graph.Add("fake_count");
+    graph.Add("fake_joined", {{"rows", IntValue(7)}});
+    ir::proto::Graph grouped = graph.Build();
+    grouped.mutable_nodes(0)->set_grouped(groups);
+    return MakePlan(**PreparedGraph::Make(grouped, TwoCores()), TwoCores())->stages.back().joined_rows;
+  };
+  EXPECT_EQ(joined(true), 7);
+  EXPECT_EQ(joined(false), 0);
+}
+
 TEST(Planner, TakesWhatTheUserFixed) {
   PlanOptions options = TwoCores();
   options.window = 5;
@@ -266,6 +294,58 @@ TEST(PlanText, SaysALineForEachStage) {
             "     └─ fake_count[0]              reads files × 8 to 64   window 128, 8 B a row"
             "  <- rows are sharded here\n"
             "  memory: at most 3.0 KiB; budget 2.0 GiB\n");
+}
+
+PlanOptions WithRanges() {
+  PlanOptions options = TwoCores();
+  options.ranges = std::make_shared<BatchRanges>(0);
+  return options;
+}
+
+TEST(PlanRanges, CountInRowsOfTheRank) {
+  FakeGraph graph;
+  graph.Add("fake_count", {{"rows", IntValue(20)}});
+  graph.Add("fake_work");
+  EXPECT_FALSE(PlanOf(graph)->ranges.has_value());
+  PlanOptions options = WithRanges();
+  options.shard = {1, 3, 0, ShardAssignment::Even::kOff};
+  const PhysicalPlan plan = *PlanOf(graph, options);
+  EXPECT_EQ(plan.ranges->batch_rows, 1u);
+  EXPECT_EQ(plan.ranges->rows, 7u);
+  EXPECT_EQ(plan.ranges->batches, 7u);
+  EXPECT_THAT(plan.ranges->batch_numbers, ElementsAre());
+}
+
+TEST(PlanRanges, AreRefusedAboveTheOperatorThatHidesTheNumbers) {
+  const absl::Status status = PlanOf(Training(), WithRanges()).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("above it the number of a batch does not say which rows it has"));
+  EXPECT_EQ(GetErrorField(status, ErrorField::kOperator), "fake_window[2]");
+  EXPECT_EQ(GetErrorField(status, ErrorField::kLocation), "test.py:3");
+}
+
+TEST(PlanRanges, AreRefusedWhereRowsComeOneAfterTheOther) {
+  FakeGraph graph;
+  graph.Add("fake_stream", {{"rows", IntValue(20)}});
+  graph.Add("fake_work");
+  const absl::Status status = PlanOf(graph, WithRanges()).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("gives its rows one after the other"));
+  EXPECT_EQ(GetErrorField(status, ErrorField::kOperator), "fake_stream[0]");
+}
+
+TEST(PlanRanges, AreRefusedWhereLaterRowsTakeThePlacesOfThoseThatFail) {
+  FakeGraph fake;
+  fake.Add("fake_count", {{"rows", IntValue(20)}});
+  ir::proto::Graph graph = fake.Build();
+  graph.mutable_skip_failed()->set_max_errors(3);
+  const PlanOptions options = WithRanges();
+  const auto prepared = PreparedGraph::Make(graph, options);
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  const absl::Status status = MakePlan(**prepared, options).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnsupported);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("on_error(\"skip\")"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/fork_watch.h"
 #include "engine/plan/parameter_uses.h"
+#include "engine/plan/rows_elsewhere.h"
 #include "ir/graph.pb.h"
 
 namespace headrace {
@@ -41,7 +42,7 @@ absl::Status AddFingerprintsNow(const ir::proto::Graph& graph, int id, const Run
 }  // namespace
 
 PreparedGraph::PreparedGraph(ir::proto::Graph graph, const PlanOptions& options)
-    : graph_(std::move(graph)), bindings_(options.bindings) {
+    : graph_(std::move(graph)), bindings_(options.bindings), ranges_(options.ranges) {
   run_.seed = options.seed;
   run_.bindings = &bindings_;
   run_.files = options.files;
@@ -51,6 +52,7 @@ PreparedGraph::PreparedGraph(ir::proto::Graph graph, const PlanOptions& options)
   run_.world = options.shard.world;
   run_.memory = options.memory;
   run_.first_epoch = options.epochs.first;
+  run_.ranges = options.ranges.get();
 }
 
 absl::StatusOr<std::unique_ptr<PreparedGraph>> PreparedGraph::Make(ir::proto::Graph graph, const PlanOptions& options) {
@@ -61,6 +63,9 @@ absl::StatusOr<std::unique_ptr<PreparedGraph>> PreparedGraph::Make(ir::proto::Gr
   }
   std::unique_ptr<PreparedGraph> prepared(new PreparedGraph(std::move(graph), options));
   HEADRACE_ASSIGN_OR_RETURN(prepared->root_, MakePlanNodes(prepared->graph_, prepared->run_));
+  if (options.rows_elsewhere != nullptr) {
+    HEADRACE_RETURN_IF_ERROR(TakeRowsElsewhere(options.rows_elsewhere, prepared->root_));
+  }
   TellReaders(*prepared->root_);
   Collect(*prepared->root_, prepared->nodes_);
   prepared->fingerprints_ = FingerprintsOf(*prepared->root_);

@@ -35,6 +35,7 @@ class PreparedGraph {
 
   const ir::proto::Graph graph_;
   const HostBindings bindings_;
+  const std::shared_ptr<const BatchRanges> ranges_;  // run_ points to them
   RunOptions run_;
   std::unique_ptr<PlanNode> root_;
   std::vector<PlanNode*> nodes_;

@@ -27,9 +27,20 @@ std::string NotInFolder(const CacheReport& cache) {
   return cache.no_folder.empty() ? "" : Cat(", not in the folder, ", cache.no_folder);
 }
 
+// What kernels noted of rows, and what that was good for.
+std::string Noted(const NoteCache::Report& notes) {
+  if (notes.notes == 0 && notes.disk_bytes == 0 && notes.given == 0) return "";
+  std::string text = Cat("\n      ", notes.notes, " notes of rows, ", BytesText(notes.memory_bytes), " in memory");
+  if (notes.disk_bytes > 0) Append(text, " and ", BytesText(notes.disk_bytes), " in the folder");
+  if (notes.given > 0) Append(text, " and ", notes.given, " beside the files");
+  return Cat(text, "; ", notes.uses, " rows were made faster by theirs");
+}
+
 // Where a cache keeps its rows, how many of them, and what that was good for.
 std::string Cached(const CacheReport& cache) {
-  if (!cache.off.empty()) return Cat(cache.name, cache.automatic ? ": no automatic cache, " : ": off, ", cache.off);
+  if (!cache.off.empty()) {
+    return Cat(cache.name, cache.automatic ? ": no automatic cache, " : ": off, ", cache.off, Noted(cache.notes));
+  }
   std::string text = Cat(NameOf(cache), ": ", cache.kept);
   if (cache.rows > 0) {
     const double share = 100.0 * static_cast<double>(cache.kept) / static_cast<double>(cache.rows);
@@ -45,7 +56,7 @@ std::string Cached(const CacheReport& cache) {
   }
   Append(text, "; ", cache.hits, " found, ", cache.made, " made, saved ", SecondsText(cache.saved_s), " of work");
   if (cache.automatic && !cache.why.empty()) Append(text, "\n      kept there because ", cache.why);
-  return text;
+  return text + Noted(cache.notes);
 }
 
 // How many reads were outstanding, and what each took.
@@ -84,6 +95,15 @@ std::string Listed(const NamedRows& rows) {
   std::string text = rows.sentence;
   for (const std::string& row : rows.first) Append(text, "\n      ", row);
   if (rows.more) text += "\n      …";
+  return text;
+}
+
+// "map[1]: 980 JPEGs by Headrace's decoder, 20 JPEGs by libjpeg-turbo"
+std::string Counted(const WorkReport& work) {
+  std::string text = Cat(work.name, ":");
+  for (const WorkCounts::Count& count : work.counts) {
+    Append(text, text.back() == ':' ? " " : ", ", count.number, " ", count.name);
+  }
   return text;
 }
 
@@ -130,6 +150,9 @@ std::string ExplainRun(const Report& report) {
     if (stage.set_cap > 0) {
       Append(text, "  ", stage.name, ": at most ", stage.set_cap, " at once, by set_workers\n");
     }
+  }
+  for (const WorkReport& work : report.work) {
+    if (!work.counts.empty()) Append(text, "  ", Counted(work), "\n");
   }
   for (const CacheReport& cache : report.caches) Append(text, "  ", Cached(cache), "\n");
   for (const StoreReport& store : report.stores) Append(text, "  ", Requested(store), "\n");

@@ -26,6 +26,15 @@ TEST(ExplainRun, ShowsNamesInPrintableText) {
   EXPECT_THAT(text, ::testing::HasSubstr("caf\\xe9.jpg: it is cut off"));
 }
 
+TEST(ExplainRun, ShowsWhatKernelsCounted) {
+  Report report;
+  report.work = {{"map[1]", {{"JPEGs by one", 980}, {"JPEGs by another", 20}}}, {"map[2]", {}}};
+  report.workers = 1;
+  const std::string text = ExplainRun(report);
+  EXPECT_THAT(text, ::testing::HasSubstr("  map[1]: 980 JPEGs by one, 20 JPEGs by another\n"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("map[2]")));
+}
+
 TEST(ExplainRun, ShowsWhatFarStoresDid) {
   Report report;
   report.stores.resize(2);

@@ -7,6 +7,7 @@
 #include "core/caught_error.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/serve/column_error.h"
 #include "ir/attributes.h"
 #include "ir/branches.h"
 #include "ir/canonical.h"
@@ -180,9 +181,11 @@ absl::Status OfRequest(const absl::Status& error) {
 absl::Status CheckOutputs(const std::vector<ir::Column>& outputs, absl::Span<const Tensor> values) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (ir::FitsType(outputs[i].type, values[i].dtype(), values[i].shape())) continue;
-    return MakeError(ErrorKind::kFunction, Cat("output \"", outputs[i].name, "\" is ", values[i].TypeName(),
-                                               ", and infer() of its kernels said ", ir::TypeName(outputs[i].type),
-                                               " (a fault of a plugin, not of the request)"));
+    absl::Status error =
+        MakeError(ErrorKind::kFunction, Cat("output \"", outputs[i].name, "\" is ", values[i].TypeName(),
+                                            ", and infer() of its kernels said ", ir::TypeName(outputs[i].type),
+                                            " (a fault of a plugin, not of the request)"));
+    return OfColumn(std::move(error), outputs[i].name);
   }
   return absl::OkStatus();
 }
@@ -190,13 +193,14 @@ absl::Status CheckOutputs(const std::vector<ir::Column>& outputs, absl::Span<con
 // The value in the caller's memory.
 absl::StatusOr<Tensor> InSlot(const ir::Column& output, const Tensor& value, const Tensor& slot) {
   if (value.dtype() != slot.dtype() || value.shape() != slot.shape() || IsVariableLength(value.dtype())) {
-    return DataError("output \"", output.name, "\" is ", value.TypeName(),
-                     " and does not fit the memory given for it, ",
-                     slot.valid() ? slot.TypeName() : std::string("of no type"));
+    absl::Status error =
+        DataError("output \"", output.name, "\" is ", value.TypeName(), " and does not fit the memory given for it, ",
+                  slot.valid() ? slot.TypeName() : std::string("of no type"));
+    return OfColumn(std::move(error), output.name);
   }
   if (value.raw() == slot.raw() && value.strides() == slot.strides()) return value;
   if (!slot.contiguous()) {
-    return GraphError("the memory given for output \"", output.name, "\" is not row-major");
+    return OfColumn(GraphError("the memory given for output \"", output.name, "\" is not row-major"), output.name);
   }
   Tensor into = slot;
   if (value.elements() > 0) value.CopyTo(into.mutable_raw());
@@ -248,8 +252,9 @@ absl::Status InferenceGraph::CheckInputs(absl::Span<const Tensor> inputs) const 
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Column& input = inputs_[i];
     if (inputs[i].valid() && ir::FitsType(input.type, inputs[i].dtype(), inputs[i].shape())) continue;
-    return DataError("input \"", input.name, "\" is to be ", ir::TypeName(input.type), "; got ",
-                     inputs[i].valid() ? inputs[i].TypeName() : std::string("none"));
+    absl::Status error = DataError("input \"", input.name, "\" is to be ", ir::TypeName(input.type), "; got ",
+                                   inputs[i].valid() ? inputs[i].TypeName() : std::string("none"));
+    return OfColumn(std::move(error), input.name);
   }
   return absl::OkStatus();
 }

@@ -47,7 +47,8 @@ class InferenceGraph {
   // which no input shares: the output is written there, and is returned as a view of it.
   // Errors: kGraph for another number of inputs or slots, and a slot that is not row-major; kData for an input that is
   // damaged, of another type, or not what a kernel takes, and for a slot of another dtype or shape than its output;
-  // kResource if there is no memory. An error leaves slots with any contents.
+  // kResource if there is no memory. An error of one input or output, not of a step, names it
+  // (engine/serve/column_error.h). An error leaves slots with any contents.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs,
                                           absl::Span<const std::optional<Tensor>> slots = {}) const;
   // What each step writes, run alone and in order. The last values of the outputs have the bits of Run.

@@ -7,6 +7,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "engine/serve/column_error.h"
 #include "engine/serve/testing/request_graph.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -147,8 +148,10 @@ TEST(InferenceGraph, RefusesMemoryThatDoesNotFit) {
   EXPECT_EQ(KindOf(other), ErrorKind::kData);
   EXPECT_EQ(other.message(),
             "output \"image\" is float32 (3, 32, 32) and does not fit the memory given for it, float32 (3, 8, 8)");
+  EXPECT_EQ(ColumnOf(other), "image");
   const absl::Status two = graph->Run({Request()}, {std::nullopt, std::nullopt}).status();
   EXPECT_EQ(two.message(), "the graph has 1 outputs; got memory for 2");
+  EXPECT_EQ(ColumnOf(two), "");
   EXPECT_TRUE(graph->Run({Request()}, {std::nullopt}).ok());
 }
 
@@ -160,6 +163,7 @@ TEST(InferenceGraph, RefusesInputsOfAnotherTypeByTheirName) {
   const absl::Status array = graph->Run({*Tensor::Allocate(DType::kUInt8, {4, 4, 3})}).status();
   EXPECT_EQ(KindOf(array), ErrorKind::kData);
   EXPECT_THAT(std::string(array.message()), HasSubstr("input \"image\" is to be bytes"));
+  EXPECT_EQ(ColumnOf(array), "image");
   EXPECT_THAT(std::string(graph->Run({Tensor()}).status().message()), HasSubstr("got none"));
 }
 

@@ -167,78 +167,23 @@ void KernelChain::VisitDrawn(uint64_t seed, const RowId& id, absl::FunctionRef<v
       [&](const Step& step) { visit(step.number); });
 }
 
-// Adds steps that may run as one: as few actions as passes over the pixels can be made of them.
-void KernelChain::AddActions(absl::Span<const Step* const> steps, uint64_t seed, Actions& actions) const {
-  while (!steps.empty()) {
-    absl::InlinedVector<FusedRun::Part, 8> parts;
-    for (const Step* step : steps) parts.push_back({step->kernel.get(), step->seed.value_or(seed), step->salt});
-    Action action;
-    if (steps.size() > 1) action.fused = FuseRun(parts);
-    const size_t count = action.fused == nullptr ? 1 : action.fused->parts();
-    action.steps.assign(steps.begin(), steps.begin() + count);
-    action.by_frame = !of_batches_ && std::any_of(action.steps.begin(), action.steps.end(),
-                                                  [](const Step* step) { return step->by_frame; });
-    actions.push_back(std::move(action));
-    steps.remove_prefix(count);
-  }
-}
-
 KernelChain::Actions KernelChain::ActionsOf(const Steps& steps, uint64_t seed) const {
-  return of_columns_ ? ActionsOfColumns(steps, seed) : ActionsOfAll(steps, seed);
+  if (!of_columns_) return ActionsOfAll(steps, seed);
+  return ActionsOfColumns(absl::MakeConstSpan(steps), [seed](const Step& step) { return step.seed.value_or(seed); });
 }
 
 // Kernels of one value that follow each other may run as one.
-KernelChain::Actions KernelChain::ActionsOfAll(const Steps& steps, uint64_t seed) const {
+KernelChain::Actions KernelChain::ActionsOfAll(const Steps& steps, uint64_t seed) {
+  const auto seed_of = [seed](const Step& step) { return step.seed.value_or(seed); };
   Actions actions;
   for (absl::Span<const Step* const> left = steps; !left.empty();) {
     const auto joint = std::find_if(left.begin(), left.end(), [](const Step* step) { return !step->unary; });
     const auto unary = static_cast<size_t>(joint - left.begin());
     const size_t count = std::max<size_t>(unary, 1);
-    AddActions(left.subspan(0, count), seed, actions);
+    AddActions(left.subspan(0, count), seed_of, actions);
     left.remove_prefix(count);
   }
   return actions;
-}
-
-// The steps in the order in which they run. Steps of one number that follow each other on their column run at the
-// position of the first.
-KernelChain::Actions KernelChain::ActionsOfColumns(const Steps& steps, uint64_t seed) const {
-  absl::InlinedVector<Steps, 2> runs;
-  // The run that each column's next step of the same number joins.
-  absl::InlinedVector<std::pair<size_t, size_t>, 4> open;
-  const auto run_on = [&](size_t column) {
-    return std::find_if(open.begin(), open.end(), [column](const auto& each) { return each.first == column; });
-  };
-  for (const Step* step : steps) {
-    const auto at = step->fused == 0 ? open.end() : run_on(step->inputs[0]);
-    if (at != open.end() && runs[at->second].back()->fused == step->fused) {
-      runs[at->second].push_back(step);
-      continue;
-    }
-    for (const auto* columns : {&step->inputs, &step->outputs}) {
-      for (const size_t column : *columns) {
-        if (const auto ended = run_on(column); ended != open.end()) open.erase(ended);
-      }
-    }
-    if (step->fused != 0) open.emplace_back(step->inputs[0], runs.size());
-    runs.push_back({step});
-  }
-  Actions actions;
-  for (const Steps& run : runs) AddActions(run, seed, actions);
-  NoteLastWriters(actions);
-  return actions;
-}
-
-void KernelChain::NoteLastWriters(Actions& actions) {
-  absl::InlinedVector<size_t, 8> written;
-  for (auto action = actions.rbegin(); action != actions.rend(); ++action) {
-    const auto& outputs = action->steps.back()->outputs;
-    for (const size_t column : outputs) {
-      if (std::find(written.begin(), written.end(), column) != written.end()) continue;
-      written.push_back(column);
-      if (outputs.size() == 1) action->last_of = column;
-    }
-  }
 }
 
 Tensor KernelChain::SlotOf(const Action& action, absl::Span<const Tensor> slots) const {
@@ -259,30 +204,32 @@ absl::Status KernelChain::RunActions(const Actions& actions, uint64_t seed, cons
   if (of_columns_) row.resize(places_);
   for (const Action& action : actions) {
     OutputAllocator output(SlotOf(action, slots));
-    HEADRACE_RETURN_IF_ERROR(RunAction(action, seed, id, output, row));
+    HEADRACE_RETURN_IF_ERROR(RunOf(action, seed, id, output, row));
   }
   if (of_columns_) TakeColumns(row);
   return absl::OkStatus();
 }
 
-absl::Status KernelChain::RunAction(const Action& action, uint64_t seed, const RowId& id, OutputAllocator& output,
-                                    Row& row) const {
-  if (action.fused != nullptr && RunFused(action, id, output, row)) {
-    return StopSignal::Raised() ? StopSignal::Error() : absl::OkStatus();
-  }
-  OutputAllocator intermediate;
-  for (const Step* step : action.steps) {
-    if (StopSignal::Raised()) return StopSignal::Error();
-    const bool last = step == action.steps.back();
-    absl::Status status = RunStep(*step, seed, id, last ? output : intermediate, row);
-    if (!status.ok()) return At(std::move(status), step->name, step->location);
-  }
-  return absl::OkStatus();
+absl::Status KernelChain::RunOf(const Action& action, uint64_t seed, const RowId& id, OutputAllocator& output,
+                                Row& row) const {
+  bool fused = false;
+  HEADRACE_RETURN_IF_ERROR(RunAction(
+      action, output,
+      [&](const Action& of_steps, OutputAllocator& into) { return fused = RunFused(of_steps, id, into, row); },
+      [&](const Step& step, OutputAllocator& into) { return RunNamed(step, seed, id, into, row); }));
+  return fused && StopSignal::Raised() ? StopSignal::Error() : absl::OkStatus();
+}
+
+absl::Status KernelChain::RunNamed(const Step& step, uint64_t seed, const RowId& id, OutputAllocator& output,
+                                   Row& row) const {
+  if (StopSignal::Raised()) return StopSignal::Error();
+  absl::Status status = RunStep(step, seed, id, output, row);
+  return status.ok() ? status : At(std::move(status), step.name, step.location);
 }
 
 bool KernelChain::RunFused(const Action& action, const RowId& id, OutputAllocator& output, Row& row) const {
   const auto apply = [&](const Tensor& value, OutputAllocator& into) {
-    return action.by_frame ? ApplyByFrame(*action.fused, value, id, into) : action.fused->Apply(value, id, into);
+    return of_batches_ ? action.fused->Apply(value, id, into, nullptr) : ApplyFused(action, value, id, into, nullptr);
   };
   if (of_columns_) {
     Tensor& column = row[action.steps[0]->inputs[0]];
@@ -350,10 +297,8 @@ void KernelChain::TakeColumns(Row& row) const {
 absl::Status KernelChain::Trace(uint64_t seed, const RowId& id, Row& row, Wrote wrote) const {
   row.resize(places_);
   for (const Step* step : StepsOf(seed, id)) {
-    if (StopSignal::Raised()) return StopSignal::Error();
     OutputAllocator output;
-    absl::Status status = RunStep(*step, seed, id, output, row);
-    if (!status.ok()) return At(std::move(status), step->name, step->location);
+    HEADRACE_RETURN_IF_ERROR(RunNamed(*step, seed, id, output, row));
     for (size_t i = 0; i < step->outputs.size(); ++i) wrote(step->name, step->columns[i], row[step->outputs[i]]);
   }
   TakeColumns(row);

@@ -2,8 +2,9 @@
 // steps of maps, with the branches of choosers, salts and seeds as a graph has them, fused as in a map. Use it for
 // single rows: calls of kernels in Python, and requests to an inference graph. A step that names columns reads and
 // writes those; its last writer puts a column into the caller's slot. A step that names none works on all values at
-// once: on each alone if it takes one, else on all of them together, which it replaces. Threads: one thread adds steps;
-// Run, Trace and VisitDrawn from any thread afterwards, without a lock.
+// once: on each alone if it takes one, else on all of them together, which it replaces. What runs at once is planned
+// and run as in a map (kernels/step_actions.h). Threads: one thread adds steps; Run, Trace and VisitDrawn from any
+// thread afterwards, without a lock.
 #ifndef HEADRACE_ENGINE_SERVE_KERNEL_CHAIN_H_
 #define HEADRACE_ENGINE_SERVE_KERNEL_CHAIN_H_
 
@@ -28,8 +29,8 @@
 #include "core/tensor.h"
 #include "ir/messages.h"
 #include "kernels/chooser.h"
-#include "kernels/fused_run.h"
 #include "kernels/kernel.h"
+#include "kernels/step_actions.h"
 
 namespace headrace {
 
@@ -86,7 +87,7 @@ class KernelChain {
     uint32_t fused = 0;  // as in the graph
     bool named = false;  // it names columns
     bool unary = true;
-    bool by_frame = false;  // takes a clip frame by frame
+    bool by_frame = false;  // it is given a clip frame by frame, unless a step works on whole batches
     // Places of its columns, and the names of its outputs.
     absl::InlinedVector<size_t, 2> inputs = {};
     absl::InlinedVector<size_t, 2> outputs = {};
@@ -95,14 +96,8 @@ class KernelChain {
     std::string location = {};  // "train.py:12"; "": not known
   };
   using Steps = absl::InlinedVector<const Step*, 16>;
-  // Steps that run as one; more than one if they are fused.
-  struct Action {
-    absl::InlinedVector<const Step*, 4> steps = {};
-    std::shared_ptr<const FusedRun> fused = nullptr;  // null: one step
-    bool by_frame = false;                            // of the fused steps: they are given a clip frame by frame
-    std::optional<size_t> last_of = {};               // the place that it is the last to write, if it is one alone
-  };
-  using Actions = absl::InlinedVector<Action, 4>;
+  using Action = StepAction<Step>;
+  using Actions = StepActions<Step>;
 
   absl::StatusOr<Step> Made(const ir::proto::Step& step, const Step* enclosing, int depth);
   absl::Status FindColumns(const ir::proto::Step& step, Step& made);
@@ -113,16 +108,15 @@ class KernelChain {
   // The steps that a run goes through.
   Steps StepsOf(uint64_t seed, const RowId& id) const;
   Actions ActionsOf(const Steps& steps, uint64_t seed) const;
-  Actions ActionsOfAll(const Steps& steps, uint64_t seed) const;
-  Actions ActionsOfColumns(const Steps& steps, uint64_t seed) const;
-  void AddActions(absl::Span<const Step* const> steps, uint64_t seed, Actions& actions) const;
-  static void NoteLastWriters(Actions& actions);
+  static Actions ActionsOfAll(const Steps& steps, uint64_t seed);
   absl::Status RunActions(const Actions& actions, uint64_t seed, const RowId& id, Row& row,
                           absl::Span<const Tensor> slots) const;
   Tensor SlotOf(const Action& action, absl::Span<const Tensor> slots) const;
-  absl::Status RunAction(const Action& action, uint64_t seed, const RowId& id, OutputAllocator& output, Row& row) const;
-  // False, with nothing changed: the steps one by one report what is wrong, and where.
+  absl::Status RunOf(const Action& action, uint64_t seed, const RowId& id, OutputAllocator& output, Row& row) const;
+  // False, with nothing changed, if the pass fails.
   bool RunFused(const Action& action, const RowId& id, OutputAllocator& output, Row& row) const;
+  // Errors name the step and its line.
+  absl::Status RunNamed(const Step& step, uint64_t seed, const RowId& id, OutputAllocator& output, Row& row) const;
   absl::Status RunStep(const Step& step, uint64_t seed, const RowId& id, OutputAllocator& output, Row& row) const;
   absl::Status RunOnAll(const Step& step, uint64_t seed, const RowId& id, Row& row) const;
   absl::StatusOr<Tensors> Apply(const Step& step, absl::Span<const Tensor> inputs, uint64_t seed, const RowId& id,

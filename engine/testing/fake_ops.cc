@@ -574,6 +574,31 @@ const OpRegistration kGroup(Declare("fake_group", ir::Role::kStream, {Number("ro
                                return std::make_unique<GroupRows>(static_cast<int>(attributes.Int("rows")));
                              })});
 
+ir::Declaration DeclareMixed() {
+  ir::Declaration declaration = Declare("fake_mixed", ir::Role::kStream, {});
+  declaration.traits.one_to_one = true;
+  declaration.traits.by_position = true;
+  return declaration;
+}
+
+const OpRegistration kMixed(DeclareMixed(), {.stream = MakesStream([](const ir::Attributes&) {
+                                               return std::make_unique<Window>(3, 0);
+                                             })});
+
+ir::Declaration DeclareJoined() {
+  ir::Declaration declaration = Declare("fake_joined", ir::Role::kStream, {Number("rows", 3)});
+  declaration.traits.joins_rows = true;
+  return declaration;
+}
+
+const OpRegistration kJoined(DeclareJoined(),
+                             {.stream = MakesStream([](const ir::Attributes& attributes) {
+                                return std::make_unique<GroupRows>(static_cast<int>(attributes.Int("rows")));
+                              }),
+                              .properties = [](const OpArguments& arguments, OperatorProperties& properties) {
+                                properties.batch_rows = arguments.attributes.Int("rows");
+                              }});
+
 const OpRegistration kTap(Declare("fake_tap", ir::Role::kStream, {Number("probe", 0)}),
                           {.stream = MakesStream([](const ir::Attributes& attributes) {
                              return std::make_unique<Tap>(&Probe::At(attributes.Int("probe")));

@@ -19,6 +19,8 @@
 //   fake_repeat(count)                     `count` passes over its input in an epoch
 //   fake_pair()                            two inputs, a·1000 + b; ends with the shorter one
 //   fake_group(rows)                       several rows a message
+//   fake_mixed()                           says that it passes rows on one to one, in another order
+//   fake_joined(rows)                      as fake_group, and says that it joins them
 //   fake_tap(probe)                        passes all on and records end-of-epoch markers
 //
 // Threads: probes from any thread; the rest by the test's.

@@ -9,6 +9,7 @@
 #include "core/interrupt.h"
 #include "io/files/far_files.h"
 #include "io/files/glob.h"
+#include "io/files/plainly_missing.h"
 
 namespace headrace {
 namespace {
@@ -155,13 +156,6 @@ absl::Status MatchListed(const FileSystem& store, const std::string& folder, std
 }
 
 }  // namespace
-
-bool IsPlainlyMissing(const absl::Status& status) {
-  if (KindOf(status) != ErrorKind::kNotFound) return false;
-  // The second are words of S3, whose replies have more to say.
-  const std::string_view message(status.message().data(), status.message().size());
-  return message.ends_with(": not found") || message.find(": not found; check the path (") != std::string_view::npos;
-}
 
 bool HasWildcards(std::string_view pattern) {
   std::string literal;

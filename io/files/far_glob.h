@@ -18,9 +18,6 @@ namespace headrace {
 // are none. kGraph: the pattern would match hosts or buckets.
 absl::Status FarGlob(const FileSystem& store, const std::string& pattern, PathArena& found);
 
-// Whether a store says of a path only that it is not there: refused keys are of the same kind and have a reason.
-bool IsPlainlyMissing(const absl::Status& status);
-
 // Whether a text has parts that match several names: "*", not "[*]".
 bool HasWildcards(std::string_view pattern);
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "io/files/glob.h"
+#include "io/files/plainly_missing.h"
 #include "io/files/testing/memory_store.h"
 #include "io/files/testing/temporary_folder.h"
 
@@ -90,6 +91,7 @@ TEST(FarGlob, SaysWhatIsMissing) {
   EXPECT_THAT(message("mem://b/train/*.png"), HasSubstr("the folder mem://b/train is there"));
   EXPECT_THAT(message("mem://b/trian/*.jpg"), HasSubstr("did you mean mem://b/train?"));
   EXPECT_THAT(message("mem://b/train"), AllOf(HasSubstr("is a folder"), HasSubstr("mem://b/train/*")));
+  EXPECT_THAT(message("mem://b/train/1.jpg/*"), HasSubstr("mem://b/train/1.jpg is a file, not a folder"));
   EXPECT_THAT(message("mem://c/x/y"), HasSubstr("nothing is below mem://c/x"));
   EXPECT_THAT(message("mem://c"), HasSubstr("the name of the bucket"));
   EXPECT_THAT(message("mem://*/x"), HasSubstr("a pattern cannot match hosts and buckets"));
@@ -104,8 +106,7 @@ TEST(FarGlob, LeavesOtherErrorsAsTheyAre) {
   }
   // Where only the file is looked for in vain.
   store.set_before([](const MemoryStore::Request& request) {
-    return request.path == "mem://b/a/c" ? NotFoundError(request.path, ": not found")
-                                         : UnsupportedError("the key is refused");
+    return request.path == "mem://b/a/c" ? MissingError(request.path) : UnsupportedError("the key is refused");
   });
   EXPECT_THAT(std::string(Glob(store, {"mem://b/a/c"}).status().message()), HasSubstr("the key is refused"));
 }
@@ -141,7 +142,7 @@ TEST(FarGlob, TakesNoPartOfAListingThatFailed) {
   EXPECT_THAT(std::string(Glob(store, {"mem://b/a/**"}).status().message()), HasSubstr("the folder went away"));
   store.set_before([](const MemoryStore::Request& request) {
     const bool lists = request.kind == Kind::kTreePage && request.path == "mem://b/c";
-    return lists ? NotFoundError("mem://b/c: not found") : absl::OkStatus();
+    return lists ? MissingError("mem://b/c") : absl::OkStatus();
   });
   EXPECT_THAT(std::string(Glob(store, {"mem://b/c/**"}).status().message()), HasSubstr("did you mean mem://b/a?"));
 }

@@ -1,5 +1,6 @@
 #include "io/files/file_system_registry.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
@@ -59,8 +60,12 @@ absl::StatusOr<FileSystem::Located> FileSystemRegistry::Locate(const std::string
   if (const auto found = by_scheme_.find(scheme); found != by_scheme_.end()) return found->second->Locate(path);
   if (makers_ != nullptr && makers_->by_scheme.contains(scheme)) return LocateInStore(scheme, path);
   if (scheme == kFile) return LocateFileUri(path);
+  const std::vector<std::string> schemes = Schemes();
+  const std::string lower = absl::AsciiStrToLower(ToAbsl(scheme));
+  const bool is_known = lower == kFile || std::find(schemes.begin(), schemes.end(), lower) != schemes.end();
+  if (is_known) return UnsupportedError(path, ": schemes are in small letters: write ", lower, "://");
   std::string known = "plain paths and file://";
-  for (const std::string& name : Schemes()) Append(known, ", ", name, "://");
+  for (const std::string& name : schemes) Append(known, ", ", name, "://");
   return UnsupportedError(path, ": there is no file system for ", scheme, "://; there is one for ", known,
                           ". Bring one with headrace.register_filesystem(\"", scheme,
                           "\", files), or copy the files to this machine");

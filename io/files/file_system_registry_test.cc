@@ -86,6 +86,7 @@ TEST(FileSystemRegistry, PassesUrisToTheFileSystemOfTheirScheme) {
   EXPECT_EQ(Bytes(registry.Read("one://any/name")), "of one");
   EXPECT_EQ(registry.Locate("one://any/name")->path, "one://any/name");
   EXPECT_THAT(registry.Stat("two://x").status().message(), HasSubstr("plain paths and file://, one://"));
+  EXPECT_THAT(registry.Stat("One://x").status().message(), HasSubstr("in small letters: write one://"));
 }
 
 }  // namespace

@@ -1,14 +1,12 @@
 #include "io/files/files_in_turn.h"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "io/files/cancellation.h"
+#include "io/files/completion.h"
 #include "io/files/expected_files.h"
 #include "io/files/far_of.h"
 
@@ -21,33 +19,14 @@ constexpr int64_t kMostAskedBytes = int64_t{64} << 20;
 
 }  // namespace
 
-class FilesInTurn::Reply {
- public:
-  explicit Reply(int64_t bytes) : bytes_(bytes) {}
+struct FilesInTurn::Reply {
+  const int64_t bytes;  // of the file, by its listing
+  Completion<Tensor> read = {};
+  Cancellation cancellation = {};
 
-  // That of the file, by its listing.
-  int64_t bytes() const { return bytes_; }
-
-  void Set(absl::StatusOr<Tensor> result) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    result_ = std::move(result);
-    came_.notify_all();
+  void Drop() {
+    if (!read.is_given()) cancellation.Cancel();
   }
-
-  absl::StatusOr<Tensor> Take() {
-    constexpr std::chrono::milliseconds kInterval{50};
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!came_.wait_for(lock, kInterval, [this] { return result_.has_value(); })) {
-      if (StopSignal::Raised()) return StopSignal::Error();
-    }
-    return *std::move(result_);
-  }
-
- private:
-  const int64_t bytes_;
-  std::mutex mutex_;
-  std::condition_variable came_;
-  std::optional<absl::StatusOr<Tensor>> result_;
 };
 
 FilesInTurn::FilesInTurn(const FileSystem& files, std::vector<std::string> paths, int64_t most_bytes)
@@ -55,15 +34,19 @@ FilesInTurn::FilesInTurn(const FileSystem& files, std::vector<std::string> paths
   ExpectFiles(*files_, paths_);
 }
 
-FilesInTurn::~FilesInTurn() = default;
+FilesInTurn::~FilesInTurn() {
+  for (const std::shared_ptr<Reply>& left : replies_) left->Drop();
+}
 
 absl::StatusOr<Tensor> FilesInTurn::Next() {
   if (StopSignal::Raised()) return StopSignal::Error();
   while (begun_ < paths_.size() && HasRoom()) Begin();
   const std::shared_ptr<Reply> reply = std::move(replies_.front());
   replies_.pop_front();
-  asked_bytes_ -= reply->bytes();
-  return reply->Take();
+  asked_bytes_ -= reply->bytes;
+  absl::StatusOr<Tensor> file = reply->read.Wait();
+  if (!file.ok()) reply->Drop();
+  return file;
 }
 
 bool FilesInTurn::HasRoom() const {
@@ -79,15 +62,16 @@ void FilesInTurn::Begin() {
   const std::string& path = paths_[begun_++];
   const absl::StatusOr<FileStat> stat = files_->Stat(path);
   const int64_t bytes = stat.ok() ? std::max<int64_t>(stat->size, 0) : 0;
-  const auto reply = std::make_shared<Reply>(bytes);
+  const auto reply = std::shared_ptr<Reply>(new Reply{bytes});
   replies_.push_back(reply);
   asked_bytes_ += bytes;
-  if (!stat.ok()) return reply->Set(stat.status());
+  if (!stat.ok()) return reply->read.Give(stat.status());
   if (bytes > most_bytes_) {
-    return reply->Set(
+    return reply->read.Give(
         DataError("the file has ", bytes, " bytes, more than the ", most_bytes_, " that one may have here"));
   }
-  files_->StartRead(path, ListedFile(), [reply](absl::StatusOr<Tensor> read) { reply->Set(std::move(read)); });
+  const Cancellation::Scope scope(std::shared_ptr<Cancellation>(reply, &reply->cancellation));
+  files_->StartRead(path, ListedFile(), [reply](absl::StatusOr<Tensor> read) { reply->read.Give(std::move(read)); });
 }
 
 }  // namespace headrace

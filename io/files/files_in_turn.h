@@ -30,7 +30,7 @@ class FilesInTurn {
   absl::StatusOr<Tensor> Next();
 
  private:
-  class Reply;
+  struct Reply;
 
   void Begin();
   bool HasRoom() const;

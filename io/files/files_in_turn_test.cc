@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "io/files/cancellation.h"
 #include "io/files/testing/memory_store.h"
 #include "io/files/testing/temporary_folder.h"
 
@@ -58,6 +59,38 @@ TEST(FilesInTurn, AsksForDozensAtOnce) {
   // The other replies are there, and what is begun next is dropped.
   const StopSignal signal(&stop);
   EXPECT_EQ(KindOf(files.Next().status()), ErrorKind::kClosed);
+}
+
+class CancelledReads : public MemoryStore {
+ public:
+  using MemoryStore::MemoryStore;
+  void StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const override {
+    if (const auto cancellation = Cancellation::Current()) cancellation->Add([this] { ++cancelled; });
+    MemoryStore::StartRead(path, listed, std::move(done));
+  }
+
+  mutable std::atomic<int> cancelled = 0;
+};
+
+TEST(FilesInTurn, CancelsWhatHasNotComeYet) {
+  CancelledReads store({.completes = MemoryStore::Completes::kOnDemand});
+  const std::vector<std::string> paths = Numbered(300);
+  Fill(store, paths);
+  {
+    FilesInTurn files(store, paths, kAnySize);
+    const std::atomic<bool> stop = false;
+    const StopSignal signal(&stop);
+    std::thread completes([&] {
+      store.WaitFor(64);
+      store.CompleteOne();
+      store.CompleteOne();
+    });
+    EXPECT_TRUE(files.Next().ok());
+    completes.join();
+    EXPECT_EQ(store.cancelled, 0);
+  }
+  EXPECT_EQ(store.cancelled, 62);
+  store.CompleteAll();
 }
 
 TEST(FilesInTurn, GivesErrorsInTurn) {

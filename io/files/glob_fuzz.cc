@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/testing/require.h"
 #include "io/files/glob.h"
+#include "io/files/plainly_missing.h"
 #include "io/files/testing/memory_store.h"
 
 namespace {
@@ -76,7 +77,7 @@ class FewFolders : public headrace::FileSystem {
   }
 
  private:
-  static absl::Status Missing(const std::string& path) { return headrace::NotFoundError(path, ": not found"); }
+  static absl::Status Missing(const std::string& path) { return headrace::MissingError(path); }
 };
 
 void LookFor(const std::string& pattern) {

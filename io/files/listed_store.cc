@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "io/files/output_stream.h"
+#include "io/files/plainly_missing.h"
 
 namespace headrace {
 namespace {
@@ -104,7 +105,7 @@ class ListedStore::Memory {
     const std::optional<Above> above = ListingAbove(plain, /*tree=*/false);
     if (!above.has_value() || IsStale(*above)) return std::nullopt;
     std::optional<FileStat> found = above->kept->listing->Find(above->name);
-    if (!found.has_value()) return NotFoundError(path, " is not in the listing of its folder");
+    if (!found.has_value()) return PlainlyMissing(NotFoundError(path, " is not in the listing of its folder"));
     if (found->type == EntryType::kFile && found->size < 0) return std::nullopt;
     return *std::move(found);
   }
@@ -202,7 +203,7 @@ class ListedStore::Memory {
 
   // As a store says: a folder without entries is not there.
   static absl::StatusOr<FileStat> FolderIfAny(const std::string& folder, const FarListing& listing) {
-    if (listing.size() == 0) return NotFoundError(folder, " is not there");
+    if (listing.size() == 0) return PlainlyMissing(NotFoundError(folder, " is not there"));
     FileStat stat;
     stat.type = EntryType::kFolder;
     return stat;

@@ -17,6 +17,7 @@
 #include "io/files/local_output.h"
 #include "io/files/opened_file.h"
 #include "io/files/output_stream.h"
+#include "io/files/plainly_missing.h"
 #include "io/files/system_error.h"
 
 namespace headrace {
@@ -136,7 +137,7 @@ class Local : public LocalFiles {
     if (stat(path.c_str(), &from) == 0) return FromSystem(from);
     const int error = errno;
     // Does not explain the error, because the explanation itself stats the folders above.
-    if (error == ENOENT || error == ENOTDIR) return NotFoundError(path, ": not found");
+    if (error == ENOENT || error == ENOTDIR) return MissingError(path);
     return SystemError(*this, path, "look at", error);
   }
 

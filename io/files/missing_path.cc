@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "io/files/far_glob.h"
 #include "io/files/file_system.h"
+#include "io/files/plainly_missing.h"
 
 namespace headrace {
 namespace {
@@ -93,6 +93,7 @@ absl::Status MissingFarPathError(const FileSystem& store, std::string_view path)
   if (!stat.ok()) return NotFoundError(path, ": not found; of its folder the store says: ", stat.status().message());
   const std::string_view name = LastPart(path);
   if (const auto nearest = NearestName(store, folder, name, kMostFarCompared)) {
+    if (*nearest == name) return NotFoundError(path, " is a file, not a folder; leave out what follows its name");
     return NotFoundError(path, ": not found; did you mean ", JoinPath(folder, *nearest), "?");
   }
   return NotFoundError(path, ": not found; the folder ", folder, " is there, but has no '", name, "'; check the path");

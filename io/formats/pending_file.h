@@ -1,5 +1,5 @@
-// `PendingFile` is the read of a whole file, which may complete later. Dropping it waits for nothing.
-// Threads: used by one thread; completed on any.
+// `PendingFile` is the read of a whole file, which may complete later. Dropping it waits for nothing, and cancels a
+// read that has not completed. Threads: used by one thread; completed on any.
 #ifndef HEADRACE_IO_FORMATS_PENDING_FILE_H_
 #define HEADRACE_IO_FORMATS_PENDING_FILE_H_
 
@@ -8,9 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
+#include "io/files/cancellation.h"
+#include "io/files/completion.h"
 #include "io/files/file_system.h"
 #include "io/files/started_reads.h"
-#include "io/formats/completion.h"
 
 namespace headrace {
 
@@ -18,11 +19,18 @@ class PendingFile : public StartedRead {
  public:
   // Reads the file as it was listed: FileSystem::StartRead.
   static std::shared_ptr<PendingFile> Start(const FileSystem& files, const std::string& path, const ListedFile& listed);
+  ~PendingFile() override;
 
-  absl::StatusOr<Tensor> Wait() { return read_.Wait(); }
+  absl::StatusOr<Tensor> Wait() { return state_->read.Wait(); }
 
  private:
-  Completion<Tensor> read_;
+  // Lives until the read has completed.
+  struct State {
+    Completion<Tensor> read;
+    Cancellation cancellation;
+  };
+
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 }  // namespace headrace

@@ -10,12 +10,17 @@ absl::StatusOr<std::shared_ptr<PendingRead>> PendingRead::Start(std::shared_ptr<
                                                                 int64_t offset, size_t room, size_t bytes) {
   BufferRef buffer = BufferPool::Current().Allocate(room + bytes + kSlack);
   if (!buffer) return ResourceError("no memory for ", bytes, " bytes of a file");
-  const std::shared_ptr<PendingRead> read(new PendingRead(std::move(file), room, bytes, std::move(buffer)));
-  read->file_->StartReadAt(offset, absl::MakeSpan(read->buffer_->data() + room, bytes),
-                           [read](absl::StatusOr<int64_t> done) { read->read_.Give(std::move(done)); });
-  return read;
+  const std::shared_ptr<State> state(new State{std::move(file), std::move(buffer)});
+  const Cancellation::Scope scope(std::shared_ptr<Cancellation>(state, &state->cancellation));
+  state->file->StartReadAt(offset, absl::MakeSpan(state->buffer->data() + room, bytes),
+                           [state](absl::StatusOr<int64_t> done) { state->read.Give(std::move(done)); });
+  return std::shared_ptr<PendingRead>(new PendingRead(state, room, bytes));
 }
 
-absl::StatusOr<int64_t> PendingRead::Wait() { return read_.Wait(); }
+PendingRead::~PendingRead() {
+  if (!state_->read.is_given()) state_->cancellation.Cancel();
+}
+
+absl::StatusOr<int64_t> PendingRead::Wait() { return state_->read.Wait(); }
 
 }  // namespace headrace

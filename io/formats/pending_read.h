@@ -1,5 +1,5 @@
-// `PendingRead` is a read into a pooled buffer of its own, which may complete later. Dropping it waits for nothing: the
-// buffer and the file live until the read completes.
+// `PendingRead` is a read into a pooled buffer of its own, which may complete later. Dropping it waits for nothing, and
+// cancels a read that has not completed: the buffer and the file live until it has.
 // Threads: used by one thread; completed on any.
 #ifndef HEADRACE_IO_FORMATS_PENDING_READ_H_
 #define HEADRACE_IO_FORMATS_PENDING_READ_H_
@@ -11,8 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "core/buffer.h"
+#include "io/files/cancellation.h"
+#include "io/files/completion.h"
 #include "io/files/file_system.h"
-#include "io/formats/completion.h"
 
 namespace headrace {
 
@@ -25,22 +26,30 @@ class PendingRead {
   static absl::StatusOr<std::shared_ptr<PendingRead>> Start(std::shared_ptr<const RandomAccessFile> file,
                                                             int64_t offset, size_t room, size_t bytes);
 
+  ~PendingRead();
+
   // Waits for the end of the read: the number of bytes, fewer than asked for only at the file's end. kClosed: the work
   // of this thread should end.
   absl::StatusOr<int64_t> Wait();
   size_t room() const { return room_; }
   size_t bytes() const { return bytes_; }
-  const BufferRef& buffer() const { return buffer_; }
+  const BufferRef& buffer() const { return state_->buffer; }
 
  private:
-  PendingRead(std::shared_ptr<const RandomAccessFile> file, size_t room, size_t bytes, BufferRef buffer)
-      : file_(std::move(file)), room_(room), bytes_(bytes), buffer_(std::move(buffer)) {}
+  // Lives until the read has completed.
+  struct State {
+    const std::shared_ptr<const RandomAccessFile> file;
+    const BufferRef buffer;
+    Completion<int64_t> read = {};
+    Cancellation cancellation = {};
+  };
 
-  const std::shared_ptr<const RandomAccessFile> file_;
+  PendingRead(std::shared_ptr<State> state, size_t room, size_t bytes)
+      : state_(std::move(state)), room_(room), bytes_(bytes) {}
+
+  const std::shared_ptr<State> state_;
   const size_t room_;
   const size_t bytes_;
-  const BufferRef buffer_;
-  Completion<int64_t> read_;
 };
 
 }  // namespace headrace

@@ -23,12 +23,26 @@ TEST(PendingRead, WaitsForBytesThatComeLater) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>((*read)->buffer()->data()) + 5, 4), "3456");
 }
 
+TEST(PendingRead, IsNotCancelledOnceItsBytesAreThere) {
+  const OneFile one("0123456789");
+  const DelayedFileSystem files(&one);
+  {
+    const auto read = PendingRead::Start(*files.Open("a"), 0, 0, 10);
+    ASSERT_TRUE(read.ok());
+    EXPECT_TRUE(files.CompleteOne());
+    EXPECT_EQ(*(*read)->Wait(), 10);
+  }
+  EXPECT_EQ(files.cancelled(), 0u);
+  EXPECT_EQ(Cancellation::Current(), nullptr);
+}
+
 // AddressSanitizer would see a write to memory that is gone.
 TEST(PendingRead, MayBeDroppedBeforeItsBytesCome) {
   const OneFile one("0123456789");
   const DelayedFileSystem files(&one);
   ASSERT_TRUE(PendingRead::Start(*files.Open("a"), 0, 0, 10).ok());
   EXPECT_EQ(files.outstanding(), 1u);
+  EXPECT_EQ(files.cancelled(), 1u);
   EXPECT_TRUE(files.CompleteOne());
 }
 

@@ -17,6 +17,7 @@
 #include "io/files/far_files.h"
 #include "io/files/far_glob.h"
 #include "io/files/followed_links.h"
+#include "io/files/plainly_missing.h"
 
 namespace headrace {
 namespace {

@@ -71,9 +71,15 @@ class InsertCachesMarker {
     const Rows& below = rows_[node.inputs(0)];
     const Traits& traits = editor_.declaration(id).traits;
     const bool row_by_row = traits.one_to_one && editor_.declaration(id).role == Role::kRow;
-    if (!(row_by_row || PassesRows(traits)) || !below.same || rows.cached || feeds_cache_[id]) return;
+    const bool given_on = row_by_row || PassesRows(traits) || node.op() == kCacheOp;
+    if (!given_on || !below.same) return;
     const int leading = LeadingSteps(node);
     rows.same = !ActsBesides(node) && leading == node.steps_size();
+    // Beside the user's own cache none is needed for rows, but notes of them may be kept.
+    if (rows.cached || feeds_cache_[id]) {
+      if (node.op() == kMapOp) node.set_cache_points(1);
+      return;
+    }
     rows.marked = below.marked;
     // A cache point before the first step equals the one after the last step of the map below.
     if (node.op() != kMapOp || (leading == 0 && below.marked >= 0)) return;

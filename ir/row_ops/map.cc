@@ -38,9 +38,11 @@ const DeclarationRegistration map_declaration({
                          "their batch."},
                         {"processes",
                          "Worker processes that call the Python functions; 0: threads of this process call them. "
-                         "Rows are the same. A function and what it refers to is sent to them once, when they "
-                         "start; they never import the script."},
-                        {"worker_init", "Called once in each process, with its number from 0."},
+                         "Rows are the same. A function and what it refers to is sent to them once, when the run "
+                         "begins; they never import the script."},
+                        {"worker_init",
+                         "Called in each process when a run begins to use it, with the process's number from 0: again "
+                         "for each later run."},
                         {"seed_globals",
                          "Whether the generators of random, NumPy and torch are seeded for each row in the "
                          "processes; None: unless the function takes `rng`."},

@@ -314,6 +314,13 @@ void DeclareKernels() {
   RequireRegistered(registry.Register(
       {.name = "Fetch", .traits = {.deterministic = false, .file_io = true}, .infer_kernel = SameType}));
   RequireRegistered(registry.Register({.name = "Join", .min_inputs = 2, .max_inputs = 3, .infer_kernel = SameType}));
+  RequireRegistered(registry.Register({.name = "Beside",
+                                       .min_inputs = 2,
+                                       .max_inputs = 3,
+                                       .traits = {.keeps_classes = true},
+                                       .infer_kernel = SameType}));
+  RequireRegistered(registry.Register(
+      {.name = "Pile", .max_inputs = -1, .traits = {.keeps_classes = true}, .infer_kernel = SameType}));
   RequireRegistered(registry.Register(
       {.name = "Call",
        .max_inputs = -1,

@@ -20,7 +20,8 @@ namespace headrace::ir {
 // at most 3 rows; numbers(stop), which gives value, square; encoded, which gives image (bytes), label; map,
 // batch(size), shuffle(window), take(count), skip(count), project(columns), rename(mapping), filter(predicate), zip,
 // split (one to many), same (two inputs of the same columns). Kernels: Decode, Resize(size, interpolation),
-// Flip(probability), Negate, Join, Call(ordered) (Python). Choosers: Perhaps(p) of one branch, Either and AnyOrder.
+// Flip(probability), Negate, Join, Beside and Pile (of any number), which keep classes, Call(ordered) (Python).
+// Choosers: Perhaps(p) of one branch, Either and AnyOrder.
 void DeclareFakeOps();
 
 // Builds graphs node by node; lines of "train.py" count from 1.

@@ -13,6 +13,7 @@
 
 #include "core/caught_error.h"
 #include "core/error.h"
+#include "core/row_notes.h"
 #include "core/stop_signal.h"
 #include "core/utf8.h"
 #include "ir/suggestion.h"
@@ -214,6 +215,46 @@ int32_t headrace_call::GiveInput(uint32_t output, uint32_t input) {
   return HEADRACE_OK;
 }
 
+bool headrace_call::HasNotes(std::string_view function) {
+  if (row_ != nullptr && row_->context != nullptr) return true;
+  Refuse(Broken(Cat("calls ", function, "(), which is for apply() alone")));
+  return false;
+}
+
+bool headrace_call::IsKey(std::string_view function, const char* key) {
+  if (key != nullptr) return true;
+  Refuse(Broken(Cat("gives ", function, "() no key")));
+  return false;
+}
+
+int32_t headrace_call::FindNote(const char* key, const void** data, uint64_t* bytes) {
+  if (!HasNotes("find_note") || !IsKey("find_note", key)) return HEADRACE_FUNCTION_ERROR;
+  if (data == nullptr || bytes == nullptr)
+    return Refuse(Broken("gives find_note() no place for the bytes or their number"));
+  const headrace::RowNotes* const notes = row_->context->notes();
+  const bool found = notes != nullptr && notes->Find(key, note_) && !note_.empty();
+  *data = found ? note_.data() : nullptr;
+  *bytes = found ? note_.size() : 0;
+  return HEADRACE_OK;
+}
+
+int32_t headrace_call::LeaveNote(const char* key, const void* data, uint64_t bytes, int32_t wrong) {
+  if (!HasNotes("leave_note") || !IsKey("leave_note", key)) return HEADRACE_FUNCTION_ERROR;
+  if (data == nullptr && bytes > 0) return Refuse(Broken(Cat("leaves a note of ", bytes, " bytes without them")));
+  if (wrong != 0 && wrong != 1) return Refuse(Broken(Cat("leaves a note with wrong = ", wrong, ", not 0 or 1")));
+  const headrace::RowNotes* const notes = row_->context->notes();
+  if (notes == nullptr || bytes == 0) return HEADRACE_OK;
+  notes->Leave(key, {static_cast<const char*>(data), bytes},
+               wrong == 1 ? headrace::EarlierNote::kWrong : headrace::EarlierNote::kRightOrNone);
+  return HEADRACE_OK;
+}
+
+int32_t headrace_call::CountNote() {
+  if (!HasNotes("count_note")) return HEADRACE_FUNCTION_ERROR;
+  if (const headrace::RowNotes* const notes = row_->context->notes(); notes != nullptr) notes->CountUse();
+  return HEADRACE_OK;
+}
+
 int32_t headrace_call::AddColumn(const char* name, int32_t dtype, int32_t axes, const int64_t* shape) {
   if (columns_ == nullptr) return Refuse(Broken("calls add_column(), which is for columns() alone"));
   if (name == nullptr || *name == 0 || !headrace::IsUtf8(name)) {
@@ -371,6 +412,11 @@ const headrace_host& PluginHost() {
                       int64_t* bytes) { return Kept(call, [&] { return FileSize(call, file, bytes); }); },
       .read_file = [](headrace_call* call, headrace_file* file, int64_t offset, uint64_t bytes,
                       void* target) { return Kept(call, [&] { return ReadFile(call, file, offset, bytes, target); }); },
+      .find_note = [](headrace_call* call, const char* key, const void** data,
+                      uint64_t* bytes) { return Kept(call, [&] { return call->FindNote(key, data, bytes); }); },
+      .leave_note = [](headrace_call* call, const char* key, const void* data, uint64_t bytes,
+                       int32_t wrong) { return Kept(call, [&] { return call->LeaveNote(key, data, bytes, wrong); }); },
+      .count_note = [](headrace_call* call) { return Kept(call, [&] { return call->CountNote(); }); },
   };
   return host;
 }

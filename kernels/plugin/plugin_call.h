@@ -63,6 +63,9 @@ struct headrace_call {
   // Null, with the error noted: this callback may not draw.
   headrace::RowRandom* Random();
   int32_t Fillers(const uint8_t** marks, uint64_t* count);
+  int32_t FindNote(const char* key, const void** data, uint64_t* bytes);
+  int32_t LeaveNote(const char* key, const void* data, uint64_t bytes, int32_t wrong);
+  int32_t CountNote();
   int32_t AddColumn(const char* name, int32_t dtype, int32_t axes, const int64_t* shape);
   int32_t BeginRow(int64_t begin, int64_t end);
   // Notes the first error, and returns the result that passes it on.
@@ -75,17 +78,22 @@ struct headrace_call {
   absl::Status CheckOutput(uint32_t output, int32_t dtype, absl::Span<const int64_t> shape) const;
   absl::Status CheckShape(int32_t axes, const int64_t* shape) const;
 
-  const std::string_view op_;
-  const std::string_view callback_;
+  // False, with the error noted: this callback has no notes.
+  bool HasNotes(std::string_view function);
+  // False, with the error noted: the key is null.
+  bool IsKey(std::string_view function, const char* key);
   // The outputs of a row may be made now.
   bool MakesRow() const { return row_ != nullptr && (place_ == nullptr || place_->given); }
 
+  const std::string_view op_;
+  const std::string_view callback_;
   Row* row_ = nullptr;
   headrace::ir::Columns* columns_ = nullptr;
   Place* place_ = nullptr;
   absl::Status error_;
   int32_t failed_ = 0;
   std::string text_;
+  std::string note_;  // that was found last
 };
 
 namespace headrace {

@@ -166,7 +166,9 @@ class Plugins {
   };
 
   absl::StatusOr<const Plugin*> Open(const std::string& path, const FileState& file) {
-    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    // A name alone would be looked for where the system has its libraries, and not be the file that was looked at.
+    const std::string file_path = path.find('/') == std::string::npos ? Cat("./", path) : path;
+    void* const handle = dlopen(file_path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return UnsupportedError("cannot be loaded: ", ReasonOfSystem());
     Library library(handle);
     const uint32_t* const version = library.Version();

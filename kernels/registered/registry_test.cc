@@ -84,7 +84,7 @@ bool SizeDependsOnValues(const std::string& kernel) {
   for (const char* const crop : {"RandomIoUCrop", "RandomObjectCrop", "RandomConstrainedCrop"}) {
     if (kernel.starts_with(crop)) return true;
   }
-  if (kernel == "DrawMasks" || kernel == "DrawLabelMap") return true;
+  if (kernel == "DrawMasks" || kernel == "DrawLabelMap" || kernel == "Mosaic") return true;
   return kernel.starts_with("Sanitize") || kernel == "SplitDetections";
 }
 

@@ -22,6 +22,7 @@ const KernelRegistration duplicate_registration{
             "\"original\"]).\n"
             "Errors: none.",
      .attributes = {},
+     .traits = {.keeps_classes = true},
      .python_module = "transforms",
      .example = "T.Duplicate()",
      .sample = {.inputs = {ir::SampleInput::kVector}},

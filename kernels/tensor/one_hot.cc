@@ -1,5 +1,6 @@
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/error.h"
@@ -15,6 +16,11 @@ int64_t FirstOutside(const T* classes, int64_t count, int64_t limit) {
     if (classes[i] < 0 || static_cast<uint64_t>(classes[i]) >= static_cast<uint64_t>(limit)) return i;
   }
   return -1;
+}
+
+absl::Status NotWhole(DType dtype, std::string_view got) {
+  return GraphError("needs whole numbers", dtype == DType::kString ? ", which Lookup makes of texts" : "", "; got ",
+                    got);
 }
 
 class OneHot : public UnaryKernel {
@@ -37,7 +43,7 @@ class OneHot : public UnaryKernel {
 
   bool applies_to_stacks() const override { return true; }
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
-    if (!IsInteger(input.dtype())) return GraphError("needs whole numbers; got ", input.TypeName());
+    if (!IsInteger(input.dtype())) return NotWhole(input.dtype(), input.TypeName());
     HEADRACE_ASSIGN_OR_RETURN(const Tensor dense, input.Contiguous());
     Shape shape = input.shape();
     shape.push_back(classes_);
@@ -83,7 +89,7 @@ absl::StatusOr<std::vector<ir::ColumnType>> InferOneHot(const ir::Attributes& at
   HEADRACE_RETURN_IF_ERROR(OneHot::CheckType(attributes));
   ir::ColumnType type = inputs[0];
   const bool unknown = type.dtype == DType::kUnknown && type.fields.empty();
-  if (!unknown && !IsInteger(type.dtype)) return GraphError("needs whole numbers; got ", ir::TypeName(type));
+  if (!unknown && !IsInteger(type.dtype)) return NotWhole(type.dtype, ir::TypeName(type));
   type.dtype = attributes.Type("dtype");
   if (type.shape) type.shape->push_back(attributes.Int("num_classes"));
   return std::vector{type};

@@ -110,6 +110,7 @@ const KernelRegistration stack_registration{
                      .type = ir::AttributeType::kInt,
                      .doc = "Which axis of the result is the new one; negative ones count from the last.",
                      .default_value = "0"}},
+     .traits = {.keeps_classes = true},
      .python_module = "transforms",
      .example = "T.Stack()",
      .sample = {.inputs = {ir::SampleInput::kVector, ir::SampleInput::kVector, ir::SampleInput::kVector}},

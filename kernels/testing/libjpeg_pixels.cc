@@ -22,7 +22,7 @@ struct Session {
 Session& SessionOf(j_common_ptr libjpeg) { return *static_cast<Session*>(libjpeg->client_data); }
 
 // No object with a destructor lives here: libjpeg jumps back.
-bool Begin(Session& session, std::string_view bytes) {
+bool Begin(Session& session, std::string_view bytes, int scale) {
   if (setjmp(session.jump) != 0) return false;
   jpeg_create_decompress(&session.libjpeg);
   session.libjpeg.client_data = &session;
@@ -31,6 +31,7 @@ bool Begin(Session& session, std::string_view bytes) {
   const int components = session.libjpeg.num_components;
   if (components != 1 && components != 3) return false;
   session.libjpeg.out_color_space = components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  session.libjpeg.scale_denom = session.libjpeg.scale_num * static_cast<unsigned>(scale);
   jpeg_start_decompress(&session.libjpeg);
   return true;
 }
@@ -48,7 +49,7 @@ bool ReadRows(Session& session, uint8_t* pixels) {
 
 }  // namespace
 
-std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes) {
+std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes, int scale) {
   Session session = {};
   session.libjpeg.err = jpeg_std_error(&session.errors);
   session.libjpeg.client_data = &session;
@@ -60,7 +61,7 @@ std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes) {
   };
   session.errors.output_message = [](j_common_ptr) {};
   std::optional<LibjpegPixels> result;
-  if (Begin(session, bytes)) {
+  if (Begin(session, bytes, scale)) {
     const jpeg_decompress_struct& libjpeg = session.libjpeg;
     result = LibjpegPixels{libjpeg.output_height, libjpeg.output_width, libjpeg.output_components, {}, false};
     result->pixels.resize(static_cast<size_t>(result->height * result->width * result->channels));

@@ -18,8 +18,8 @@ struct LibjpegPixels {
   bool damaged = false;  // some of the data: the pixels there are invented
 };
 
-// Nullopt: it refuses the bytes, or they hold neither grey nor colours.
-std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes);
+// At 1/scale of its height and width. Nullopt: it refuses the bytes, or they hold neither grey nor colours.
+std::optional<LibjpegPixels> DecodeByLibjpeg(std::string_view bytes, int scale = 1);
 
 }  // namespace headrace::fixture
 

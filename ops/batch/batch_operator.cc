@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "engine/operator/batch_ranges.h"
 #include "ir/graph.pb.h"
 #include "ir/mark_padding.h"
 #include "ops/batch/batch_columns.h"
@@ -15,7 +16,8 @@ namespace headrace {
 
 BatchOperator::BatchOperator(const OpArguments& arguments, int size, std::unique_ptr<BatchRows> batch,
                              Numbered numbered, std::unique_ptr<BatchSizes> sizes, Runs runs)
-    : size_(sizes == nullptr ? size : 0),
+    : run_(arguments.run),
+      size_(sizes == nullptr ? size : 0),
       batch_(std::move(batch)),
       sizes_(std::move(sizes)),
       numbered_(numbered == Numbered::kYes),
@@ -47,6 +49,7 @@ void BatchOperator::Start(uint64_t epoch, absl::Span<const uint64_t> counters, c
 void BatchOperator::Receive(int /*input*/, Message message, Outbox& out) {
   if (message->epoch < epoch_) return;
   epoch_ = message->epoch;
+  StartRange();
   // What precedes a row of before a restart was passed on before.
   if (message->removed != nullptr && skip_ == 0) PassOnRemoved(*message, out);
   if (message->tombstone()) {
@@ -59,6 +62,14 @@ void BatchOperator::Receive(int /*input*/, Message message, Outbox& out) {
   used_ += static_cast<uint64_t>(row_);
   message_ = std::move(message);
   Continue(out);
+}
+
+void BatchOperator::StartRange() {
+  if (in_range_ || run_ == nullptr || run_->ranges == nullptr) return;
+  in_range_ = true;
+  const BatchRange range = run_->ranges->At(epoch_);
+  number_ = range.first;
+  before_[0] = range.first * static_cast<uint64_t>(size_);
 }
 
 void BatchOperator::Continue(Outbox& out) {
@@ -217,6 +228,7 @@ void BatchOperator::EndEpoch(uint64_t epoch, Outbox& out) {
   last_failed_ = absl::OkStatus();
   out.Give(MakeEndOfEpoch(epoch, CheckpointNow()));
   epoch_ = epoch + 1;
+  in_range_ = false;
   number_ = 0;
   before_.assign(before_.size(), 0);
   used_ = 0;

@@ -60,15 +60,18 @@ class BatchOperator : public StreamOperator {
   void EndRun(Outbox& out);
   void PassOnRemoved(Block& block, Outbox& out) const;
   void MoveCheckpoint(const Block& block);
+  // Begins where the range of the epoch does, if the run makes ranges of batches.
+  void StartRange();
   Checkpoint CheckpointNow() const;
-  BatchNumber batch_number() const { return {epoch_, number_}; }
+  BatchNumber batch_number() const { return {run_ == nullptr ? epoch_ : run_->DataEpoch(epoch_), number_}; }
   void GiveBatch(Outbox& out);
   void GiveError(absl::Status error, Outbox& out);
   void EndEpoch(uint64_t epoch, Outbox& out);
   void EndBatch();
   void Clear();
 
-  int size_;  // of the batch being filled; 0: not chosen yet
+  const RunOptions* const run_;  // null: it runs whole epochs
+  int size_;                     // of the batch being filled; 0: not chosen yet
   const std::unique_ptr<BatchRows> batch_;
   const std::unique_ptr<BatchSizes> sizes_;
   const bool numbered_;
@@ -83,7 +86,8 @@ class BatchOperator : public StreamOperator {
   uint64_t used_ = 0;  // rows used of the current message
   uint64_t skip_ = 0;  // rows used before a restart
   uint64_t epoch_ = 0;
-  uint64_t number_ = 0;  // of the batch being filled
+  uint64_t number_ = 0;    // of the batch being filled
+  bool in_range_ = false;  // StartRange was called in this epoch
   bool failed_ = false;
   bool had_rows_ = false;  // that did not fail, in this epoch
   absl::Status last_failed_;

@@ -24,6 +24,14 @@ void BatchRows::AddFirst(Block& block, int row) {
   std::swap(ids_.front(), ids_.back());
 }
 
+void BatchRows::AddIds(Block& block, int from, int count) {
+  if (ids_.empty() && count == block.rows()) {
+    ids_ = std::exchange(block.ids, {});
+  } else {
+    ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
+  }
+}
+
 void BatchRows::RepeatLast() {
   RepeatColumns();
   ids_.push_back(ids_.back());

@@ -29,7 +29,7 @@ class BatchRows {
   // The rows of a full batch. For an empty one.
   virtual void SetSize(int size) = 0;
   // Takes `count` rows of the block, starting at row `from`, at most the number of missing rows. Take reports their
-  // errors.
+  // errors. A block of which an empty batch takes all rows has none afterwards: its rows() is 0.
   void Add(Block& block, int from, int count);
   // Puts a copy of another row, marked as padding, in the slot of one that failed: of the row before it, else of the
   // first one that comes.
@@ -60,7 +60,11 @@ class BatchRows {
     held_bytes_ += shared ? (IsVariableLength(row.dtype()) ? row.bytes() : 0) : BlockColumn(row).footprint();
   }
 
-  std::vector<RowId> ids_;
+  // Adds the identities of rows whose columns were taken: those of a whole block as they are, which it has no more
+  // then.
+  void AddIds(Block& block, int from, int count);
+
+  RowArray<RowId> ids_;
   size_t held_bytes_ = 0;
 
  private:

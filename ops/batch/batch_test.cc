@@ -35,6 +35,14 @@ TEST(Batch, DropsTheRemainder) {
               ElementsAre("value=int64 (2,) [0 1]", "value=int64 (2,) [2 3]"));
 }
 
+TEST(Batch, IsMadeInRangesOfBatches) {
+  RunSpec spec;
+  spec.first_epoch = 2;
+  for (const bool drop_remainder : {false, true}) {
+    ExpectRanges(BatchedBatch(23, 3, drop_remainder), spec, {{1, 4}, {6, 9}, {0, 1}, {7, 8}, {0, 99}});
+  }
+}
+
 TEST(Batch, OfOneKeepsTheAxis) {
   EXPECT_THAT(RunEveryWay(BatchedBatch(2, 1)).Texts(0), ElementsAre("value=int64 (1,) [0]", "value=int64 (1,) [1]"));
 }
@@ -110,7 +118,7 @@ TEST(Batch, IsWhatMessagesOfAStreamAreMadeFor) {
   EXPECT_EQ(joined([](GraphBuilder&) {}), 0);
   EXPECT_EQ(joined(batch(0)), 6);
   EXPECT_EQ(joined(batch(0), 4), 0);
-  // What loses no row and keeps their order.
+  // Across what loses no row.
   EXPECT_EQ(joined([&](GraphBuilder& builder) {
               builder.Add("rename", {0}, {{"mapping", ir::PairsValue({{"line", "text"}})}});
               builder.Add("take", {1}, {{"count", IntValue(9)}});
@@ -121,7 +129,7 @@ TEST(Batch, IsWhatMessagesOfAStreamAreMadeFor) {
               builder.Add("shuffle", {0}, {{"window", IntValue(4)}});
               batch(1)(builder);
             }),
-            0);
+            6);
 }
 
 }  // namespace

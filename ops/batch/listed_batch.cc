@@ -33,7 +33,7 @@ void ListedBatch::AddRows(Block& block, int from, int count) {
       AddTo(columns_[c], SeparateRow(block.columns[c].TakeRow(row)));
     }
   }
-  ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
+  AddIds(block, from, count);
 }
 
 void ListedBatch::RepeatColumns() {

@@ -98,6 +98,14 @@ TEST(PythonBatch, IsWhatItsFunctionMakes) {
   EXPECT_EQ(ran.cardinality, Cardinality::Of(3));
 }
 
+TEST(PythonBatch, HasItsNumberInARangeOfBatches) {
+  RunSpec spec = With(Listed);
+  spec.first_epoch = 3;
+  ExpectRanges(BatchedPythonBatch(11, Making(2)), spec, {{1, 3}, {4, 6}, {0, 1}, {2, 9}, {3, 4}});
+  spec.shard = {1, 2, 0, ShardAssignment::Even::kPad};
+  ExpectRanges(BatchedPythonBatch(11, Making(2, {{"mark_padding", BoolValue(true)}})), spec, {{2, 3}, {1, 2}, {0, 3}});
+}
+
 TEST(PythonBatch, LeavesOutTheRemainder) {
   const Ran ran = RunEveryWay(BatchedPythonBatch(5, Making(2, {{"drop_remainder", BoolValue(true)}})), With(Listed));
   EXPECT_EQ(ran.Texts(0).size(), 2u);

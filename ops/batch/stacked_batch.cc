@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -22,13 +23,24 @@ bool SameType(const Tensor& whole, const Tensor& row) {
          std::equal(row.shape().begin(), row.shape().end(), whole.shape().begin() + 1);
 }
 
+// Of numbers or rows of numbers, such as tokens and boxes, that differ in how many they are.
+bool AreLists(const Tensor& first, const Tensor& row) {
+  return first.rank() == row.rank() && row.rank() <= 2 &&
+         std::equal(row.shape().begin() + 1, row.shape().end(), first.shape().begin() + 1);
+}
+
+std::string_view WaysToJoin(const Tensor& first, const Tensor& row) {
+  if (first.dtype() != row.dtype()) return "convert them to one dtype (TypeCast)";
+  if (row.rank() > 0 && AreLists(first, row)) {
+    return "use batch(ragged=\"splits\") or \"list\", which join them as they are, or batch(pad=True)";
+  }
+  return "make them alike (Resize, PadEnd), or use batch(pad=True), or batch(ragged=…) where their first axis alone "
+         "differs; Resize with one number keeps proportions: give it both, as in Resize((224, 224))";
+}
+
 absl::Status Ragged(const Tensor& first, const Tensor& row) {
   return GraphError("rows of a batch differ: ", first.TypeName(), " and ", row.TypeName(), "; ",
-                    first.dtype() != row.dtype()
-                        ? "convert them to one dtype (TypeCast)"
-                        : "make them alike (Resize, PadEnd), or use batch(pad=True), or "
-                          "batch(ragged=…) where their first axis alone differs; Resize with one "
-                          "number keeps proportions: give it both, as in Resize((224, 224))");
+                    WaysToJoin(first, row));
 }
 
 // Rows of a sliceable column, out of the block if they are all of its rows.
@@ -37,12 +49,18 @@ Tensor TakeRun(Block& block, size_t column, int from, int count) {
   return std::exchange(block.columns[column], BlockColumn()).stack();
 }
 
-// Whether strings can become the batch as they are: nobody else has them, and they fill their memory.
-bool StandAlone(const Tensor& strings) {
-  if (!strings.joined()) return false;
-  const size_t used = strings.bytes() + strings.ends().size() * sizeof(int64_t);
-  return strings.buffer().unique() && strings.footprint() <= 2 * used;
+// Whether rows can become the batch as they are: nobody else has them, they are not part of more memory, and byte
+// strings are end to end.
+bool StandAlone(const Tensor& rows) {
+  const bool strings = IsVariableLength(rows.dtype());
+  if (strings && !rows.joined()) return false;
+  const size_t used = rows.bytes() + (strings ? rows.ends().size() * sizeof(int64_t) : 0);
+  return rows.buffer().unique() && rows.footprint() <= 2 * used;
 }
+
+// Keeps out lent memory, which has the capacity 0 (that of Arrow, arrays and caches): who has the batch may write into
+// its numbers.
+bool OwnTheirMemory(const Tensor& numbers) { return numbers.footprint() >= numbers.bytes(); }
 
 }  // namespace
 
@@ -134,7 +152,13 @@ absl::Status StackedBatch::LeaveMemory() {
   return absl::OkStatus();
 }
 
-absl::Status StackedBatch::AddRun(GrowingColumn& column, const Tensor& rows) {
+absl::Status StackedBatch::AddRun(GrowingColumn& column, Tensor rows) {
+  const bool whole = this->rows() == 0 && rows.dim(0) == size_;
+  if (whole && column.rows.empty() && column.runs.empty() && StandAlone(rows) && OwnTheirMemory(rows)) {
+    held_bytes_ += rows.footprint();
+    column.whole = std::move(rows);
+    return absl::OkStatus();
+  }
   const Tensor first = rows.Index(0);
   HEADRACE_RETURN_IF_ERROR(Fit(column, first, this->rows(), rows.dim(0)));
   std::memcpy(column.whole.mutable_raw() + static_cast<size_t>(this->rows()) * first.bytes(), rows.raw(), rows.bytes());
@@ -197,7 +221,7 @@ absl::Status StackedBatch::AddColumn(size_t c, Block& block, int from, int count
   done = 0;
   if (joined_[c].joining == Joining::kStack && block.columns[c].sliceable()) {
     Tensor run = TakeRun(block, c, from, count);
-    return IsVariableLength(run.dtype()) ? AddStrings(c, std::move(run)) : AddRun(columns_[c], run);
+    return IsVariableLength(run.dtype()) ? AddStrings(c, std::move(run)) : AddRun(columns_[c], std::move(run));
   }
   if (IsRagged(joined_[c].joining) && block.columns[c].ragged()) {
     return AddRaggedRun(columns_[c], block.columns[c], from, count);
@@ -223,7 +247,7 @@ void StackedBatch::AddRows(Block& block, int from, int count) {
     failed_ = std::move(status);
     NameColumn(c, block, from + done);
   }
-  ids_.insert(ids_.end(), block.ids.begin() + from, block.ids.begin() + from + count);
+  AddIds(block, from, count);
 }
 
 absl::StatusOr<Tensor> StackedBatch::TakeColumn(size_t c) {

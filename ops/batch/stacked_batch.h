@@ -50,8 +50,8 @@ class StackedBatch : public BatchRows {
   absl::Status AddRagged(GrowingColumn& column, const Tensor& row);
   // Adds rows of a ragged column by one copy.
   absl::Status AddRaggedRun(GrowingColumn& column, const BlockColumn& rows, int from, int count);
-  // Adds contiguous rows of fixed size by one copy.
-  absl::Status AddRun(GrowingColumn& column, const Tensor& rows);
+  // Adds contiguous rows of fixed size by one copy, or, if they are all rows of the batch and its alone, as they are.
+  absl::Status AddRun(GrowingColumn& column, Tensor rows);
   // Adds an array of byte strings that waits as one.
   absl::Status AddStrings(size_t c, Tensor rows);
   // Adds rows of one column, in order; `done` counts those that were added.

@@ -125,6 +125,56 @@ TEST(StackedBatch, TakesStringsOfAWholeBatchAsTheyAre) {
   EXPECT_EQ(batch.bytes_at(1), std::string(6000, 'y'));
 }
 
+Tensor Numbers(int64_t rows) {
+  Tensor numbers = *Tensor::Allocate(DType::kInt64, {rows, 64});
+  for (int64_t i = 0; i < numbers.elements(); ++i) numbers.mutable_data<int64_t>()[i] = i;
+  return numbers;
+}
+
+TEST(StackedBatch, TakesNumbersOfAWholeBatchAsTheyAre) {
+  Tensor numbers = Numbers(3);
+  const uint8_t* const bytes = numbers.raw();
+  Block block = BlockOf(std::move(numbers));
+  block.ids[1].changed = true;
+  StackedBatch batch(3, {{.name = "value"}});
+  batch.Add(block, 0, 3);
+  EXPECT_EQ(batch.rows(), 3);
+  EXPECT_GE(batch.held_bytes(), Numbers(3).bytes());
+  const Message made = *batch.Take({}, false);
+  EXPECT_EQ(made->columns[0].row(0).raw(), bytes);
+  EXPECT_TRUE(TensorsEqual(made->columns[0].row(0), Numbers(3)));
+  EXPECT_TRUE(made->ids[0].changed);
+}
+
+TEST(StackedBatch, CopiesNumbersThatOthersHoldOrThatArePartOfMore) {
+  const Tensor held = Numbers(3);
+  Block whole = BlockOf(held);
+  EXPECT_NE(BatchOf(whole, 0, 3).raw(), held.raw());
+  Block part = BlockOf(Numbers(8).Slice(0, 5, 3));
+  const uint8_t* const bytes = part.columns[0].stack().raw();
+  const Tensor copied = BatchOf(part, 0, 3);
+  EXPECT_NE(copied.raw(), bytes);
+  EXPECT_TRUE(TensorsEqual(copied, Numbers(8).Slice(0, 5, 3)));
+  Block longer = BlockOf(Numbers(4));
+  EXPECT_TRUE(TensorsEqual(BatchOf(longer, 1, 3), Numbers(4).Slice(0, 1, 3)));
+  StackedBatch larger(4, {{.name = "value"}});
+  Block three = BlockOf(Numbers(3));
+  Block one = BlockOf(Numbers(1));
+  larger.Add(three, 0, 3);
+  larger.Add(one, 0, 1);
+  EXPECT_TRUE(TensorsEqual((*larger.Take({}, false))->columns[0].row(0).Slice(0, 0, 3), Numbers(3)));
+}
+
+// As those of Arrow, arrays and caches.
+TEST(StackedBatch, CopiesNumbersOfLentMemory) {
+  const Tensor numbers = Numbers(3);
+  BufferRef lent = BufferRef::Foreign(const_cast<uint8_t*>(numbers.raw()), 0, [] {});
+  Block block = BlockOf(Tensor::View(DType::kInt64, {3, 64}, std::move(lent), numbers.raw()));
+  const Tensor batch = BatchOf(block, 0, 3);
+  EXPECT_NE(batch.raw(), numbers.raw());
+  EXPECT_TRUE(TensorsEqual(batch, numbers));
+}
+
 // A filler copies the last row, also of rows that came as one.
 TEST(StackedBatch, RepeatsTheLastOfStringsThatCameTogether) {
   StackedBatch batch(5, {{.name = "text"}});

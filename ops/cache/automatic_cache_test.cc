@@ -8,6 +8,9 @@
 #include <fstream>
 #include <memory>
 #include <random>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "core/testing/rounds.h"
@@ -33,7 +36,7 @@ using ir::StringValue;
 using ::testing::HasSubstr;
 
 // Between the cache points of tests that restart runs of many rows.
-const int kPointsApart = static_cast<int>(OneIn({.quick = 3}));
+const int kPointsApart = static_cast<int>(OneIn({.quick = 3, .sanitized = 2}));
 const uint64_t kChains = Rounds(25, {.quick = 4, .sanitized = 4});
 
 // Three steps that give the same in each epoch, then one that draws, then one more.
@@ -365,6 +368,54 @@ TEST_F(Images, AreTheUsersOwn) {
       EXPECT_TRUE(row.columns[0].buffer().unique()) << point;
     }
   }
+}
+
+// The user's cache may keep rows by key, or messages in order: what is made below is not kept a second time.
+TEST_F(Images, AreKeptInTheUsersCacheAlone) {
+  const auto planned = [&](const std::vector<std::string_view>& operators) {
+    GraphBuilder builder;
+    builder.Add("ImageFolder", {}, {{"root", StringValue(folder_.path())}});
+    for (uint32_t input = 0; input < operators.size(); ++input) {
+      const std::string_view op = operators[input];
+      GraphBuilder::Given given;
+      if (op == "batch") given = {{"size", IntValue(2)}};
+      if (op == "shuffle") given = {{"window", IntValue(3)}};
+      builder.Add(op, {input}, given);
+      if (op != "map") continue;
+      builder.Step("Decode", {"image"}, {"image"});
+      builder.Step("CenterCrop", {"image"}, {"image"}, {{"size", ir::IntsValue({8, 8})}});
+    }
+    return Planned(builder, 2);
+  };
+  const auto notes_of = [](int map, int cache) {
+    const std::string why = Cat("map[", map, "]: no automatic cache, as cache[", cache, "] keeps its rows; notes of");
+    return testing::AllOf(HasSubstr(why), testing::Not(HasSubstr("automatic cache in")));
+  };
+  EXPECT_THAT(planned({"map", "batch", "cache"}), notes_of(1, 3));
+  EXPECT_THAT(planned({"map", "shuffle", "cache"}), notes_of(1, 3));
+  EXPECT_THAT(planned({"map", "cache", "batch"}), notes_of(1, 2));
+  EXPECT_THAT(planned({"map", "cache", "batch", "cache"}), notes_of(1, 2));
+  EXPECT_THAT(planned({"cache", "map", "batch"}), notes_of(2, 1));
+  EXPECT_THAT(planned({"cache", "map", "batch", "cache"}), notes_of(2, 4));
+  EXPECT_THAT(planned({"map", "batch"}), HasSubstr("automatic cache in map[1]"));
+}
+
+TEST_F(Images, AreKeptBesideTheUsersCacheOfAnotherInput) {
+  GraphBuilder builder;
+  const auto add_branch = [&](uint32_t source) {
+    builder.Add("ImageFolder", {}, {{"root", StringValue(folder_.path())}});
+    builder.Add("map", {source});
+    builder.Step("Decode", {"image"}, {"image"});
+    builder.Step("CenterCrop", {"image"}, {"image"}, {{"size", ir::IntsValue({8, 8})}});
+    builder.Add("batch", {source + 1}, {{"size", IntValue(2)}});
+  };
+  add_branch(0);
+  builder.Add("cache", {2});
+  add_branch(4);
+  builder.Add("concat", {3, 6});
+  const std::string plan = Planned(builder, 2);
+  EXPECT_THAT(plan, HasSubstr("map[1]: no automatic cache, as cache[3] keeps its rows"));
+  EXPECT_THAT(plan, HasSubstr("automatic cache in map[5]"));
 }
 
 }  // namespace

@@ -18,15 +18,16 @@ namespace {
 // transparent cache keeps the epochs of rows.
 class KeyedCache : public RowOperator {
  public:
-  KeyedCache(std::shared_ptr<RowCache> cache, uint64_t epoch_cycle, bool transparent)
-      : cache_(std::move(cache)), cycle_(epoch_cycle), transparent_(transparent) {}
+  KeyedCache(std::shared_ptr<RowCache> cache, const OpArguments& arguments, bool transparent)
+      : cache_(std::move(cache)), run_(arguments.run), cycle_(arguments.epoch_cycle), transparent_(transparent) {}
 
   std::shared_ptr<RowCache> row_cache() const override { return cache_; }
 
   void Apply(Block& block) const override {
     if (!block.TakeFound()) OfferRows(block);
     if (transparent_) return;
-    for (RowId& id : block.ids) id.epoch = RowEpochOf(block.epoch, cycle_);
+    const uint64_t epoch = run_ == nullptr ? block.epoch : run_->DataEpoch(block.epoch);
+    for (RowId& id : block.ids) id.epoch = RowEpochOf(epoch, cycle_);
   }
 
  private:
@@ -41,6 +42,7 @@ class KeyedCache : public RowOperator {
   }
 
   const std::shared_ptr<RowCache> cache_;
+  const RunOptions* const run_;  // null: it runs whole epochs
   const uint64_t cycle_;
   const bool transparent_;
 };
@@ -312,7 +314,7 @@ const OpRegistration cache_registration(
        return std::make_unique<OrderedCache>(MakeCache(arguments, false), arguments);
      },
      .keyed = [](const OpArguments& arguments) -> absl::StatusOr<std::unique_ptr<RowOperator>> {
-       return std::make_unique<KeyedCache>(MakeCache(arguments, true), arguments.epoch_cycle,
+       return std::make_unique<KeyedCache>(MakeCache(arguments, true), arguments,
                                            arguments.attributes.Bool("transparent"));
      },
      .properties =

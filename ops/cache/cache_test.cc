@@ -68,6 +68,15 @@ TEST(Cache, GivesTheRowsOfEpochZeroInEachEpoch) {
   }
 }
 
+TEST(Cache, GivesRangesTheEpochThatIsAsked) {
+  RunSpec spec;
+  spec.first_epoch = 3;
+  for (const bool transparent : {false, true}) {
+    const GraphBuilder builder = Cached(Rows(9, true), {{"transparent", ir::BoolValue(transparent)}});
+    ExpectRanges(builder, spec, {{2, 5}, {0, 3}, {2, 5}, {7, 20}});
+  }
+}
+
 TEST(Cache, LetsWhatStandsAboveDrawAnew) {
   GraphBuilder builder = Cached(Rows(9));
   builder.Add("shuffle", {Last(builder)}, {{"window", IntValue(5)}});

@@ -196,6 +196,9 @@ class ConcatenatedSource : public IndexedSource {
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     for (const auto& input : inputs_) input->AddFingerprints(fingerprints);
   }
+  void AddNoteFiles(std::vector<std::string>& paths) const override {
+    for (const auto& input : inputs_) input->AddNoteFiles(paths);
+  }
 
  private:
   static absl::Status TooManyRows() {

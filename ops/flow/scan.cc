@@ -34,11 +34,14 @@ absl::StatusOr<ir::Columns> ScanColumns(const ir::Attributes& attributes, const 
 absl::StatusOr<Tensor> InitialState(const OpArguments& arguments) {
   const std::string name = arguments.attributes.ReferenceName("initial");
   const auto found = arguments.run->bindings->arrays.find(name);
-  if (found == arguments.run->bindings->arrays.end() || found->second.columns.size() != 1) {
+  const bool held = found != arguments.run->bindings->arrays.end();
+  if (!held || found->second.columns.size() + found->second.strided.size() != 1) {
     return GraphError("the initial state ", name, " is not here: a graph that holds one runs only where it was built");
   }
   // Arrays of columns have a row along their first axis.
-  return found->second.columns[0].second.Index(0);
+  if (!found->second.columns.empty()) return found->second.columns[0].second.Index(0);
+  HEADRACE_ASSIGN_OR_RETURN(const Tensor copy, found->second.strided.begin()->second.Copy(0, 1));
+  return copy.Index(0);
 }
 
 class ScanOperator : public ReplayedOperator {

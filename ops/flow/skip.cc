@@ -76,6 +76,7 @@ class SkippedSource : public IndexedSource {
     input_->Identify(epoch, position + skipped_, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
+  void AddNoteFiles(std::vector<std::string>& paths) const override { input_->AddNoteFiles(paths); }
 
  private:
   uint64_t Left(uint64_t rows) const { return rows - std::min(skipped_, rows); }

@@ -78,6 +78,7 @@ class TakenSource : public IndexedSource {
     input_->Identify(epoch, position, id, provenance);
   }
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { input_->AddFingerprints(fingerprints); }
+  void AddNoteFiles(std::vector<std::string>& paths) const override { input_->AddNoteFiles(paths); }
 
  private:
   const std::unique_ptr<IndexedSource> input_;

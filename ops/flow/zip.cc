@@ -268,6 +268,9 @@ class ZippedSource : public IndexedSource {
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     for (const auto& input : inputs_) input->AddFingerprints(fingerprints);
   }
+  void AddNoteFiles(std::vector<std::string>& paths) const override {
+    for (const auto& input : inputs_) input->AddNoteFiles(paths);
+  }
 
  private:
   // Puts the columns of the next input beside those joined so far, which have as many rows.

@@ -23,7 +23,7 @@ absl::Status CopyShared(absl::Span<const Tensor> found, const Block& block, MapR
       return tensor.buffer().get() == column.buffer().get();
     });
     if (!shared) continue;
-    OutputAllocator output(MapProgram::SlotOf(block, static_cast<int>(c)));
+    OutputAllocator output(MapProgram::SlotOf(block, c));
     HEADRACE_ASSIGN_OR_RETURN(Tensor own, output.Allocate(column.dtype(), column.shape()));
     column.CopyTo(own.mutable_raw());
     column = std::move(own);
@@ -43,26 +43,39 @@ CachedMap::CachedMap(const OpArguments& arguments, MapProgram program)
 }
 
 void CachedMap::Apply(Block& block) const {
-  if (cache_->rows() == nullptr) {
-    map_.Apply(block);
-    return;
-  }
+  if (cache_->rows() == nullptr) return ApplyWithoutRows(block);
   if (block.TakeFound()) {
-    map_.ApplyToRows(block, [&](int i, MapRow& row) { return GoOn(block, i, row); });
+    map_.ApplyToRows(block, [&](int i, MapRow& row) {
+      SetNotes(block, i, row);
+      return GoOn(block, i, row);
+    });
     return;
   }
   map_.ApplyToRows(block, [&](int i, MapRow& row) {
     return map_.MakeCounted(block, i, row, [&](int at, MapRow& made) {
+      SetNotes(block, at, made);
       return Make(cache_->TurnOf(block.KeyAtSource(at)), block, at, made);
     });
   });
 }
 
-// A row that stops at a cache point ends the run before it.
+void CachedMap::ApplyWithoutRows(Block& block) const {
+  if (cache_->notes() == nullptr) return map_.Apply(block);
+  if (block.rows() > 1 && map_.program().RunStacked(block)) return;
+  map_.ApplyToRows(block, [&](int i, MapRow& row) {
+    return map_.MakeCounted(block, i, row, [&](int at, MapRow& made) {
+      SetNotes(block, at, made);
+      return Make({}, block, at, made);
+    });
+  });
+}
+
+// A row that stops at a cache point ends the run before it. Kernels that leave notes may warn, and are in no runs.
 void CachedMap::ApplyRun(absl::Span<Block* const> blocks, absl::FunctionRef<void(size_t end)> done) const {
   size_t begin = 0;
   const auto run_to = [&](size_t end) {
-    if (begin < end) map_.ApplyRun(blocks.subspan(begin, end - begin), [&](size_t made) { done(begin + made); });
+    if (begin == end) return;
+    map_.ApplyRun(blocks.subspan(begin, end - begin), [&](size_t made) { done(begin + made); });
   };
   for (size_t i = 0; i < blocks.size() && cache_->rows() != nullptr; ++i) {
     Block& block = *blocks[i];
@@ -74,6 +87,12 @@ void CachedMap::ApplyRun(absl::Span<Block* const> blocks, absl::FunctionRef<void
     begin = i + 1;
   }
   run_to(blocks.size());
+}
+
+void CachedMap::SetNotes(const Block& block, int i, MapRow& row) const {
+  // What comes of a file that has changed is kept nowhere.
+  row.notes = block.ids[i].changed ? nullptr : cache_->notes();
+  row.notes_key = block.KeyAtSource(i);
 }
 
 absl::Status CachedMap::Make(const AutomaticCache::Turn& turn, const Block& block, int i, MapRow& row) const {

@@ -26,6 +26,7 @@ class CachedMap : public RowOperator, public RunOperator {
   std::shared_ptr<RowCache> row_cache() const override { return cache_->rows(); }
   std::shared_ptr<AutomaticCache> automatic_cache() const override { return cache_; }
   std::shared_ptr<const RowWarnings> warnings() const override { return map_.warnings(); }
+  std::shared_ptr<const WorkCounts> work_counts() const override { return map_.work_counts(); }
 
  private:
   // The work before a cache point, and after it.
@@ -35,6 +36,10 @@ class CachedMap : public RowOperator, public RunOperator {
     std::vector<int> columns;  // of the row at the point
   };
 
+  // Where the cache keeps no rows, and perhaps notes.
+  void ApplyWithoutRows(Block& block) const;
+  // Kernels keep notes of the row beside the cache.
+  void SetNotes(const Block& block, int i, MapRow& row) const;
   // Makes a row that was not found.
   absl::Status Make(const AutomaticCache::Turn& turn, const Block& block, int i, MapRow& row) const;
   absl::Status MakeInHalves(const AutomaticCache::Turn& turn, const Block& block, int i, MapRow& row) const;

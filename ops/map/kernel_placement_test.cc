@@ -217,6 +217,28 @@ TEST(KernelPlacement, CutMixKnowsTheAxes) {
   EXPECT_THAT(MistakeOf(builder), HasSubstr("write layout='HWC'"));
 }
 
+// A batch of pictures with boxes and labels, and a mosaic of these columns.
+GraphBuilder MosaicOver(const std::vector<std::string>& columns) {
+  GraphBuilder builder;
+  builder.Add("Generator", {},
+              {{"function", ir::ReferenceValue("rows")},
+               {"columns", ir::ColumnsValue({{{"image", ir::ColumnType::Of(DType::kUInt8, {20, 24, 3})},
+                                              {"boxes", ir::ColumnType::Of(DType::kFloat32, {ir::kUnknownDim, 4})},
+                                              {"label", ir::ColumnType::Of(DType::kInt64, {ir::kUnknownDim})}}})}});
+  const uint32_t at = builder.Add("batch", {0}, {{"size", IntValue(2)}, {"ragged", StringValue("splits")}});
+  builder.Add("map", {at});
+  builder.Step("Mosaic", columns, columns, {{"layout", StringValue("HWC")}});
+  return builder;
+}
+
+TEST(KernelPlacement, DoubtsLabelsThatStayBehindTheirBoxes) {
+  EXPECT_THAT(DoubtsOf(MosaicOver({"image", "boxes", "boxes_splits"})),
+              ElementsAre(HasSubstr("map Mosaic: gives new rows of \"boxes_splits\", and what belongs to "
+                                    "\"label_splits\" stays as it was; if it has an element for each of them, name it "
+                                    "and its splits after them")));
+  EXPECT_THAT(DoubtsOf(MosaicOver({"image", "boxes", "boxes_splits", "label", "label_splits"})), ElementsAre());
+}
+
 TEST(KernelPlacement, DoubtsSmallMeansOverBytes) {
   const GraphBuilder::Given small = {{"mean", FloatsValue({0.485, 0.456, 0.406})}, {"std", FloatsValue({0.2})}};
   GraphBuilder builder = Decoded();

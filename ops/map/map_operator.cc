@@ -8,7 +8,9 @@
 namespace headrace {
 
 MapOperator::MapOperator(const std::string& name, MapProgram program)
-    : program_(std::move(program)), warnings_(program_.may_warn() ? std::make_shared<RowWarnings>(name) : nullptr) {}
+    : program_(std::move(program)),
+      warnings_(program_.may_warn() ? std::make_shared<RowWarnings>(name) : nullptr),
+      work_counts_(program_.counts_work() ? std::make_shared<WorkCounts>() : nullptr) {}
 
 void MapOperator::Apply(Block& block) const {
   if (block.rows() > 1 && program_.RunStacked(block)) return;
@@ -47,6 +49,7 @@ void MapOperator::ApplyToRows(Block& block, RowMaker make) const {
     block.columns.clear();
     return;
   }
+  const WorkCounts::Scope scope(work_counts_.get());
   MapRow row;
   absl::InlinedVector<BlockColumn, 2> results(program_.columns());
   for (int i = 0; i < block.rows(); ++i) {

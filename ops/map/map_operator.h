@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "core/work_counts.h"
 #include "engine/operator/operator.h"
 #include "engine/operator/row_runs.h"
 #include "engine/operator/row_warnings.h"
@@ -26,6 +27,7 @@ class MapOperator : public RowOperator, public RunOperator {
   bool takes_runs() const override { return program_.takes_runs(); }
   void ApplyRun(absl::Span<Block* const> blocks, absl::FunctionRef<void(size_t end)> done) const override;
   std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
+  std::shared_ptr<const WorkCounts> work_counts() const override { return work_counts_; }
 
   const MapProgram& program() const { return program_; }
   // Turns `row`, row `i` of the block, into a row of the result.
@@ -37,7 +39,8 @@ class MapOperator : public RowOperator, public RunOperator {
 
  private:
   const MapProgram program_;
-  const std::shared_ptr<RowWarnings> warnings_;  // null: no step warns
+  const std::shared_ptr<RowWarnings> warnings_;    // null: no step warns
+  const std::shared_ptr<WorkCounts> work_counts_;  // null: no step counts
 };
 
 }  // namespace headrace

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/philox.h"
+#include "core/row_notes.h"
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
 #include "engine/operator/failed_row.h"
@@ -15,6 +17,7 @@
 #include "engine/operator/host_runs.h"
 #include "ir/graph.h"
 #include "ir/graph.pb.h"
+#include "ir/graph_hash.h"
 #include "ir/infer.h"
 #include "ir/mark_padding.h"
 #include "ir/parameters.h"
@@ -48,25 +51,20 @@ struct MapProgram::BoundStep {
   uint64_t seed = 0;
   uint64_t salt = 0;
   uint64_t stream = 0;     // of seed and salt
+  uint64_t notes_key = 0;  // names the step in the notes of a row
   uint32_t fused = 0;      // as in the graph
   std::string name;        // "map[1] Resize"
   std::string location;    // of the step, if it has its own
   std::string parameters;  // that it reads, with their values in the epoch; none: it reads none
 
-  bool may_warn() const {
-    const auto warns = [](const BoundStep& step) { return step.may_warn(); };
-    return (kernel != nullptr && kernel->may_warn()) ||
+  // Of its kernel, or of one in a branch.
+  bool HasKernel(bool (Kernel::*is)() const) const {
+    const auto has = [is](const BoundStep& step) { return step.HasKernel(is); };
+    return (kernel != nullptr && (kernel.get()->*is)()) ||
            std::any_of(branches.begin(), branches.end(),
-                       [&](const auto& branch) { return std::any_of(branch.begin(), branch.end(), warns); });
+                       [&](const auto& branch) { return std::any_of(branch.begin(), branch.end(), has); });
   }
-};
-
-// Steps that run as one; more than one if the optimizer fused them.
-struct MapProgram::Action {
-  absl::InlinedVector<const BoundStep*, 4> steps;
-  std::shared_ptr<const FusedRun> fused = {};  // null: one step
-  bool by_frame = false;                       // of the fused steps: they are given a clip frame by frame
-  int last_of = -1;                            // the column that it is the last to write; -1: none, or several
+  bool may_warn() const { return HasKernel(&Kernel::may_warn); }
 };
 
 class MapProgram::Part {
@@ -92,6 +90,15 @@ uint64_t SaltOfFunction(const ir::proto::Step& step, const ir::Attributes& attri
   return ir::SaltOf(kPythonFunction, ir::FunctionNameOf(step), static_cast<uint64_t>(occurrence));
 }
 
+// What a kernel notes of a row is for steps that do the same with the same columns.
+uint64_t NotesKeyOf(const ir::proto::Step& written) {
+  const ir::proto::Step step = ir::BareStep(written);
+  uint64_t key = HashBytes(step.kernel(), step.version());
+  for (const std::string& input : step.inputs()) key = HashBytes(input, key);
+  for (const ir::proto::Attribute& attribute : step.attributes()) key = HashBytes(attribute.SerializeAsString(), key);
+  return key;
+}
+
 // The map in which the user wrote the step, even if passes have merged several maps.
 std::string NameOfMap(const ir::proto::Step& step, const OpArguments& arguments) {
   return step.user_node() > 0 ? Cat(arguments.node->op(), "[", step.user_node() - 1, "]") : arguments.name;
@@ -101,7 +108,8 @@ template <typename Outputs>
 absl::Status TakeOutputs(const std::vector<int>& columns, absl::StatusOr<Outputs> outputs, absl::Span<Tensor> row) {
   if (!outputs.ok()) return std::move(outputs).status();
   if (outputs->size() != columns.size()) {
-    return GraphError("gave ", outputs->size(), " values for ", columns.size(), " columns");
+    return GraphError("gave ", outputs->size(), " values for ", columns.size(),
+                      " columns; map(…, output=[…]) names a column for each value");
   }
   for (size_t i = 0; i < outputs->size(); ++i) row[static_cast<size_t>(columns[i])] = std::move((*outputs)[i]);
   return absl::OkStatus();
@@ -231,6 +239,7 @@ absl::StatusOr<MapProgram::BoundStep> MapProgram::BindStep(const ir::proto::Step
   if (own_seed) bound.seed = static_cast<uint64_t>(attributes.Int("seed"));
   if (step.kernel() == kPythonFunction && bound.salt == 0) bound.salt = SaltOfFunction(step, attributes);
   bound.stream = RowRandom::StreamOf(bound.seed, bound.salt);
+  bound.notes_key = NotesKeyOf(step);
   absl::Status made;
   if (step.kernel() == kPythonFunction) {
     absl::StatusOr<std::shared_ptr<HostFunction>> function =
@@ -423,67 +432,22 @@ bool MapProgram::may_warn() const {
   return std::any_of(steps_->begin(), steps_->end(), [](const BoundStep& step) { return step.may_warn(); });
 }
 
-// Adds steps that the optimizer marked to run as one: as few actions as passes over the pixels can be made of them.
-void MapProgram::AddActions(absl::Span<const BoundStep* const> steps, Actions& actions) {
-  while (!steps.empty()) {
-    absl::InlinedVector<FusedRun::Part, 8> parts;
-    for (const BoundStep* step : steps) parts.push_back({step->kernel.get(), step->seed, step->salt});
-    Action action;
-    if (steps.size() > 1) action.fused = FuseRun(parts);
-    const size_t count = action.fused == nullptr ? 1 : action.fused->parts();
-    action.steps.assign(steps.begin(), steps.begin() + count);
-    action.by_frame =
-        std::any_of(action.steps.begin(), action.steps.end(), [](const auto* step) { return step->by_frame; });
-    actions.push_back(std::move(action));
-    steps.remove_prefix(count);
-  }
+bool MapProgram::counts_work() const {
+  return std::any_of(steps_->begin(), steps_->end(),
+                     [](const BoundStep& step) { return step.HasKernel(&Kernel::counts_work); });
 }
 
-// Finds the actions that are the last to write a column.
-void MapProgram::NoteLastWriters(Actions& actions) {
-  absl::InlinedVector<int, 8> written;
-  for (auto action = actions.rbegin(); action != actions.rend(); ++action) {
-    const std::vector<int>& outputs = action->steps.back()->outputs;
-    for (const int column : outputs) {
-      if (std::find(written.begin(), written.end(), column) != written.end()) continue;
-      written.push_back(column);
-      if (outputs.size() == 1) action->last_of = column;
-    }
-  }
-}
-
-// The steps in the order in which they run. Steps of one number that follow each other on their column run at the
-// position of the first.
 MapProgram::Actions MapProgram::ActionsOf(const FlatSteps& steps) {
-  absl::InlinedVector<FlatSteps, 4> runs;
-  // The run that each column's next step of the same number joins.
-  absl::InlinedVector<std::pair<int, size_t>, 4> open;
-  const auto run_on = [&](int column) {
-    return std::find_if(open.begin(), open.end(), [column](const auto& each) { return each.first == column; });
-  };
-  for (const BoundStep* step : steps) {
-    const auto at = step->fused == 0 ? open.end() : run_on(step->inputs[0]);
-    if (at != open.end() && runs[at->second].back()->fused == step->fused) {
-      runs[at->second].push_back(step);
-      continue;
-    }
-    for (const std::vector<int>* columns : {&step->inputs, &step->outputs}) {
-      for (const int column : *columns) {
-        if (const auto ended = run_on(column); ended != open.end()) open.erase(ended);
-      }
-    }
-    if (step->fused != 0) open.emplace_back(step->inputs[0], runs.size());
-    runs.push_back({step});
-  }
-  Actions actions;
-  actions.reserve(runs.size());
-  for (const FlatSteps& run : runs) AddActions(run, actions);
-  NoteLastWriters(actions);
-  return actions;
+  return ActionsOfColumns(absl::MakeConstSpan(steps), [](const BoundStep& step) { return step.seed; });
 }
 
 RowRandom MapProgram::RandomOf(const BoundStep& bound, const RowId& id) {
   return RowRandom(RowRandom::KeyOf(bound.stream, id.epoch), id.key);
+}
+
+std::optional<RowNotes> MapProgram::NotesOf(const BoundStep& bound, const MapRow& row) {
+  if (row.notes == nullptr) return std::nullopt;
+  return RowNotes(*row.notes, MixKey(row.notes_key, bound.notes_key));
 }
 
 MapProgram::FlatSteps MapProgram::StepsOf(const Part& part, const RowId& id) const {
@@ -506,8 +470,9 @@ std::shared_ptr<const MapProgram::Part> MapProgram::PartOf(size_t begin, size_t 
   return std::make_shared<const Part>(begin, end, ActionsOf(StepsOf(drawn, RowId())));
 }
 
-Tensor MapProgram::SlotOf(const Block& block, int column) {
-  return block.batch_memory != nullptr && column >= 0 ? block.batch_memory->SlotOf(column, block.batch_slot) : Tensor();
+Tensor MapProgram::SlotOf(const Block& block, std::optional<size_t> column) {
+  if (block.batch_memory == nullptr || !column.has_value()) return Tensor();
+  return block.batch_memory->SlotOf(static_cast<int>(*column), block.batch_slot);
 }
 
 absl::Status MapProgram::Run(const Part& part, const Block& block, int i, bool into_slots, MapRow& row) const {
@@ -529,7 +494,7 @@ absl::Status MapProgram::RunActions(absl::Span<const Action> actions, const Bloc
                                     MapRow& row) {
   for (const Action& action : actions) {
     OutputAllocator output(into_slots ? SlotOf(block, action.last_of) : Tensor());
-    HEADRACE_RETURN_IF_ERROR(RunAction(action, block.ids[i], output, row));
+    HEADRACE_RETURN_IF_ERROR(RunOf(action, block.ids[i], output, row));
   }
   return absl::OkStatus();
 }
@@ -585,31 +550,30 @@ void MapProgram::AddStep(const BoundStep& step, absl::Status& status) {
   AddErrorField(status, ErrorField::kLocation, step.location);
 }
 
-absl::Status MapProgram::RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) {
-  if (action.fused != nullptr) {
-    Tensor& column = row.columns[static_cast<size_t>(action.steps[0]->inputs[0])];
-    absl::StatusOr<Tensor> result =
-        action.by_frame ? ApplyByFrame(*action.fused, column, id, output) : action.fused->Apply(column, id, output);
-    if (result.ok()) {
-      column = *std::move(result);
-      return absl::OkStatus();
-    }
-    // Falls through: the separate steps report what is wrong, and where.
+absl::Status MapProgram::RunOf(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) {
+  return RunAction(
+      action, output, [&](const Action& fused, OutputAllocator& into) { return RunFused(fused, id, into, row); },
+      [&](const BoundStep& step, OutputAllocator& into) { return RunNamed(step, id, into, row); });
+}
+
+bool MapProgram::RunFused(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row) {
+  Tensor& column = row.columns[static_cast<size_t>(action.steps[0]->inputs[0])];
+  std::optional<RowNotes> notes = NotesOf(*action.steps[0], row);
+  absl::StatusOr<Tensor> result = ApplyFused(action, column, id, output, notes.has_value() ? &*notes : nullptr);
+  if (result.ok()) column = *std::move(result);
+  return result.ok();
+}
+
+absl::Status MapProgram::RunNamed(const BoundStep& bound, const RowId& id, OutputAllocator& output, MapRow& row) {
+  absl::Status status = RunStep(bound, id, output, absl::MakeSpan(row.columns), row);
+  if (status.ok() && !bound.plugin_kernel.empty()) {
+    status = CheckInferred(bound.plugin_kernel, bound.declared, bound.outputs, row.columns);
   }
-  OutputAllocator intermediate;
-  for (const BoundStep* step : action.steps) {
-    const bool last = step == action.steps.back();
-    absl::Status status = RunStep(*step, id, last ? output : intermediate, absl::MakeSpan(row.columns), row);
-    if (status.ok() && !step->plugin_kernel.empty()) {
-      status = CheckInferred(step->plugin_kernel, step->declared, step->outputs, row.columns);
-    }
-    if (status.ok()) continue;
-    if (step->fits_by_row) status = DecidedByRow(status);
-    status = InEpoch(std::move(status), id.epoch, step->parameters);
-    AddStep(*step, status);
-    return status;
-  }
-  return absl::OkStatus();
+  if (status.ok()) return status;
+  if (bound.fits_by_row) status = DecidedByRow(status);
+  status = InEpoch(std::move(status), id.epoch, bound.parameters);
+  AddStep(bound, status);
+  return status;
 }
 
 absl::StatusOr<absl::Span<const bool>> MapProgram::FillersOf(const BoundStep& bound, absl::Span<const Tensor> columns) {
@@ -644,7 +608,8 @@ absl::Status MapProgram::RunStep(const BoundStep& bound, const RowId& id, Output
   if (bound.chooser != nullptr)
     return TakeOutputs(bound.outputs, absl::StatusOr<Tensors>(Tensors(given.begin(), given.end())), columns);
   HEADRACE_ASSIGN_OR_RETURN(const absl::Span<const bool> fillers, FillersOf(bound, columns));
-  KernelContext context(RandomOf(bound, id), output, fillers);
+  std::optional<RowNotes> notes = NotesOf(bound, row);
+  KernelContext context(RandomOf(bound, id), output, fillers, notes.has_value() ? &*notes : nullptr);
   if (bound.by_frame) return TakeOutputs(bound.outputs, ApplyByFrame(*bound.kernel, given, context), columns);
   if (bound.kernel) return TakeOutputs(bound.outputs, bound.kernel->Apply(given, context), columns);
   RowRandom* const random = bound.function_draws ? &context.random() : nullptr;

@@ -2,7 +2,8 @@
 // writes, and which of them are fused. What choosers draw for a row is known before the row's first step: the steps
 // that they draw run, and are fused, like steps that every row goes through. Where parameters are read, each epoch has
 // kernels of its own, made of the epoch's values when its first row comes. A program works on the tensors of one row at
-// a time, or on rows that are contiguous in memory.
+// a time, or on rows that are contiguous in memory. What runs at once is planned and run as in a chain of kernels
+// (kernels/step_actions.h); functions, notes and the values of epochs are the map's own.
 // Threads: all methods from any thread, once it is made.
 #ifndef HEADRACE_OPS_MAP_MAP_PROGRAM_H_
 #define HEADRACE_OPS_MAP_MAP_PROGRAM_H_
@@ -25,10 +26,13 @@
 #include "ir/branches.h"
 #include "ir/column_history.h"
 #include "ir/type.h"
-#include "kernels/fused_run.h"
 #include "kernels/kernel.h"
+#include "kernels/step_actions.h"
 
 namespace headrace {
+
+class NoteStore;
+class RowNotes;
 
 // The kernel that stands for a user function.
 inline constexpr std::string_view kPythonFunction = "PythonFunction";
@@ -37,6 +41,9 @@ inline constexpr std::string_view kPythonFunction = "PythonFunction";
 struct MapRow {
   absl::InlinedVector<Tensor, 2> columns;
   absl::InlinedVector<Tensor, 2> inputs;  // of the step that runs
+  // Where kernels keep notes of the row, and its key there; null: nothing is kept of it.
+  NoteStore* notes = nullptr;
+  uint64_t notes_key = 0;
 };
 
 class MapProgram {
@@ -49,6 +56,8 @@ class MapProgram {
   size_t columns() const { return columns_; }
   // Whether a row may come with a warning.
   bool may_warn() const;
+  // Whether a kernel adds to WorkCounts.
+  bool counts_work() const;
 
   // Consecutive steps of the program.
   class Part;
@@ -71,14 +80,14 @@ class MapProgram {
   // their batch slots. Gives rows out in order, as soon as they are made.
   void RunRows(absl::Span<Block* const> blocks, absl::Span<MapRow> rows, TakeMade take) const;
 
-  // The batch slot of column `column` of the block's row; invalid: there is none.
-  static Tensor SlotOf(const Block& block, int column);
+  // The batch slot of the column of the block's row; invalid: there is none.
+  static Tensor SlotOf(const Block& block, std::optional<size_t> column);
 
  private:
   struct BoundStep;
-  struct Action;
   class OfEpochs;
-  using Actions = std::vector<Action>;
+  using Action = StepAction<BoundStep>;
+  using Actions = StepActions<BoundStep>;
   using FlatSteps = absl::InlinedVector<const BoundStep*, 16>;
 
   MapProgram() = default;
@@ -95,9 +104,14 @@ class MapProgram {
   static absl::Status BindBranches(const ir::proto::Step& step, const OpArguments& arguments, uint64_t epoch,
                                    const ir::Schema& schema, const ir::ColumnHistories& histories, BoundStep& bound);
   static RowRandom RandomOf(const BoundStep& bound, const RowId& id);
+  // Nullopt: nothing is kept of the row.
+  static std::optional<RowNotes> NotesOf(const BoundStep& bound, const MapRow& row);
   static absl::Status RunStep(const BoundStep& bound, const RowId& id, OutputAllocator& output,
                               absl::Span<Tensor> columns, MapRow& row);
-  static absl::Status RunAction(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row);
+  // As RunStep, on the row's columns; errors name the step and its line.
+  static absl::Status RunNamed(const BoundStep& bound, const RowId& id, OutputAllocator& output, MapRow& row);
+  static bool RunFused(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row);
+  static absl::Status RunOf(const Action& action, const RowId& id, OutputAllocator& output, MapRow& row);
   // Runs consecutive actions for a row of the block.
   static absl::Status RunActions(absl::Span<const Action> actions, const Block& block, int i, bool into_slots,
                                  MapRow& row);
@@ -105,8 +119,6 @@ class MapProgram {
   static absl::Status TakeCalled(const BoundStep& bound, absl::StatusOr<std::vector<Tensor>> results,
                                  absl::Span<Tensor> columns);
   static void AddStep(const BoundStep& step, absl::Status& status);
-  static void AddActions(absl::Span<const BoundStep* const> steps, Actions& actions);
-  static void NoteLastWriters(Actions& actions);
   static Actions ActionsOf(const FlatSteps& steps);
   // The action of the only function, if that takes runs.
   static std::optional<size_t> RunActionOf(const Actions& actions);

@@ -137,6 +137,9 @@ class MixedSource : public IndexedSource {
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override {
     for (const auto& input : inputs_) input->AddFingerprints(fingerprints);
   }
+  void AddNoteFiles(std::vector<std::string>& paths) const override {
+    for (const auto& input : inputs_) input->AddNoteFiles(paths);
+  }
 
  private:
   using Table = std::shared_ptr<const MixtureTable>;

@@ -143,6 +143,7 @@ class BucketedSource : public IndexedSource {
     input_->AddFingerprints(fingerprints);
     fingerprints.insert(fingerprints.end(), of_values_.begin(), of_values_.end());
   }
+  void AddNoteFiles(std::vector<std::string>& paths) const override { input_->AddNoteFiles(paths); }
 
   // Positions are counted in batches of the largest size.
   static absl::Status CheckRows(uint64_t rows) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/testing/chi_square.h"
+#include "core/testing/rounds.h"
 #include "ops/testing/permutation_chance.h"
 
 namespace headrace {
@@ -118,6 +119,7 @@ TEST(EpochPermutations, GivesTheSameRowsOneByOneAndInRuns) {
 // Threads read epochs in any order, so that permutations are replaced while others are read.
 TEST(EpochPermutations, IsTheSameForEveryThread) {
   constexpr uint64_t kEpochs = 6;
+  const int64_t lookups = Rounds(20'000, {.sanitized = 2'000});
   for (const uint64_t size : {uint64_t{3}, uint64_t{500}}) {
     std::vector<DrawnPermutation> expected;
     for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) expected.push_back(OrderOf(size, 1, 2, epoch));
@@ -127,7 +129,7 @@ TEST(EpochPermutations, IsTheSameForEveryThread) {
     for (uint64_t thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&, thread] {
         std::mt19937_64 random(thread);
-        for (int i = 0; i < 20'000; ++i) {
+        for (int64_t i = 0; i < lookups; ++i) {
           const uint64_t epoch = random() % kEpochs, position = random() % size;
           if (IndexAt(order, epoch, position) != expected[epoch][position]) wrong.fetch_add(1);
         }

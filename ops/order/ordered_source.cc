@@ -93,6 +93,7 @@ class OrderedSource : public IndexedSource {
     input_->AddFingerprints(fingerprints);
     fingerprints.insert(fingerprints.end(), of_values_.begin(), of_values_.end());
   }
+  void AddNoteFiles(std::vector<std::string>& paths) const override { input_->AddNoteFiles(paths); }
 
  private:
   absl::Status Located(absl::Status status, uint64_t epoch) const {

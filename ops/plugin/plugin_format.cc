@@ -192,7 +192,7 @@ class PluginReader : public RecordReader {
       return Broken("next", Cat(row, ", which is not of its split: that ends at byte ", end_));
     }
     if (place.end > place.begin && place.end <= bytes_->size()) return absl::OkStatus();
-    return Broken("next", Cat(row, ", which is none of a file of ", bytes_->size(), " bytes"));
+    return Broken("next", Cat(row, ", which are not in the file of ", bytes_->size(), " bytes"));
   }
 
   const std::shared_ptr<const FormatState> made_;

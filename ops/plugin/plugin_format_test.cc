@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"overlaps",
               "next() of readops.Frames gives a row of bytes 10 to 22, which begins before byte 11, where "
               "the rows before end (a fault of the plugin readops"},
-        Fault{"empty", "gives a row of bytes 11 to 11, which is none of a file of 33 bytes (a fault of"},
-        Fault{"beyond", "gives a row of bytes 11 to 34, which is none of a file of 33 bytes (a fault of"},
+        Fault{"empty", "gives a row of bytes 11 to 11, which are not in the file of 33 bytes (a fault of"},
+        Fault{"beyond", "gives a row of bytes 11 to 34, which are not in the file of 33 bytes (a fault of"},
         Fault{"before begin", "calls allocate(), which is for apply() and read() alone, and for next() after"},
         Fault{"twice", "calls begin_row() twice for one row"}, Fault{"without begin", "gives a row without Begin()"},
         Fault{"none", "begins a row and says that there is none"},

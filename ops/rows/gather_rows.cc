@@ -14,11 +14,20 @@
 namespace headrace {
 namespace {
 
-// The rows by the numbers of their blocks: of each column, blocks are asked once for where it begins.
+// The rows by the numbers of their blocks: blocks are asked once for where their identities begin, and once for each
+// column that is copied.
 class NumberedBlocks {
  public:
-  explicit NumberedBlocks(absl::Span<const RowInBlock> rows) : rows_(rows), numbers_(rows.size()) {
-    for (size_t i = 0; i < rows.size(); ++i) numbers_[i] = NumberOf(rows[i].block);
+  explicit NumberedBlocks(absl::Span<const RowInBlock> rows) : places_(rows.size()) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      places_[i] = {NumberOf(rows[i].block), static_cast<uint32_t>(rows[i].row)};
+    }
+  }
+
+  void AppendIds(Block& joined) const {
+    std::vector<const RowId*> begins;
+    for (const Block* block : blocks_) begins.push_back(block->ids.data());
+    AppendMade(joined.ids, places_.size(), [&](size_t i) { return begins[places_[i].block][places_[i].row]; });
   }
 
   // Copies rows of so many bytes.
@@ -27,13 +36,18 @@ class NumberedBlocks {
     for (const Block* block : blocks_) begins_.push_back(block->columns[column].stack().raw());
     if (bytes == 8) return CopyFixed<8>(target);
     if (bytes == 4) return CopyFixed<4>(target);
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      std::memcpy(target, begins_[numbers_[i]] + static_cast<size_t>(rows_[i].row) * bytes, bytes);
+    for (const Place& place : places_) {
+      std::memcpy(target, begins_[place.block] + place.row * bytes, bytes);
       target += bytes;
     }
   }
 
  private:
+  struct Place {
+    uint32_t block;  // its number in blocks_
+    uint32_t row;
+  };
+
   // Of blocks that came lately, so that it takes no longer the more blocks there are; others have several numbers.
   uint32_t NumberOf(const Block* block) {
     constexpr size_t kLooked = 8;
@@ -47,14 +61,15 @@ class NumberedBlocks {
 
   template <size_t kBytes>
   void CopyFixed(uint8_t* target) const {
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      std::memcpy(target + i * kBytes, begins_[numbers_[i]] + static_cast<size_t>(rows_[i].row) * kBytes, kBytes);
+    const Place* place = places_.data();
+    const uint8_t* const* const begins = begins_.data();
+    for (size_t i = 0; i < places_.size(); ++i, ++place) {
+      std::memcpy(target + i * kBytes, begins[place->block] + place->row * kBytes, kBytes);
     }
   }
 
-  const absl::Span<const RowInBlock> rows_;
+  std::vector<Place> places_;
   std::vector<const Block*> blocks_;
-  std::vector<uint32_t> numbers_;  // of each row, in blocks_
   std::vector<const uint8_t*> begins_;
 };
 
@@ -158,10 +173,10 @@ std::optional<RunTypes> RunTypesOf(const Block& block) {
 
 Message GatherRows(absl::Span<const RowInBlock> rows, bool same_runs) {
   auto joined = std::make_unique<Block>();
-  AppendMade(joined->ids, rows.size(), [=](size_t i) { return rows[i].block->ids[static_cast<size_t>(rows[i].row)]; });
+  NumberedBlocks blocks(rows);
+  blocks.AppendIds(*joined);
   joined->provenances.reserve(rows.size());
   for (const RowInBlock& row : rows) joined->provenances.Append(row.block->provenances, static_cast<size_t>(row.row));
-  NumberedBlocks blocks(same_runs ? rows : absl::Span<const RowInBlock>());
   for (size_t c = 0; c < rows[0].block->columns.size(); ++c) {
     joined->columns.push_back(same_runs ? CopyColumn(rows, c, blocks) : MoveColumn(rows, c));
   }

@@ -239,7 +239,7 @@ TEST_P(SplitFormat, GivesTheRunsOfBytesOfInputSplit) {
     total += static_cast<int64_t>(bytes.size());
     folder_.Write(Cat("f", file), bytes);
   }
-  const int64_t apart = OneIn({.quick = 5});
+  const int64_t apart = OneIn({.quick = 5, .sanitized = 5});
   for (int64_t world = 1; world < total + 3; world += apart) {
     const int64_t share = (total + world - 1) / world;
     const int64_t step = (share + borders.alignment - 1) / borders.alignment * borders.alignment;

@@ -215,6 +215,22 @@ absl::StatusOr<Pipeline::Outcome> NextOf(Pipeline& pipeline, ResultRow& row) {
   return InternalError("the pipeline stands still: ", absl::StrJoin(pipeline.DescribeStall(), "; "));
 }
 
+// Up to the end of the range.
+void ExpectRange(Pipeline& pipeline, const Ran& whole, BatchRange range, std::string_view how) {
+  const uint64_t end = std::min<uint64_t>(range.end, whole.rows.size());
+  for (uint64_t number = range.first; number <= end; ++number) {
+    ResultRow row;
+    const absl::StatusOr<Pipeline::Outcome> outcome = NextOf(pipeline, row);
+    ASSERT_TRUE(outcome.ok()) << how << ": " << DescribeError(outcome.status());
+    ASSERT_EQ(*outcome == Pipeline::Outcome::kEpochEnd, number == end) << how << ", batch " << number;
+    if (number == end) return;
+    const Position after = pipeline.position();
+    const RanRow& wanted = whole.rows[number];
+    EXPECT_EQ(Line({after.epoch, row.id, RowText(pipeline.schema(), row.columns), {}, after}), Line(wanted)) << how;
+    EXPECT_EQ(after.delivered, wanted.after.delivered);
+  }
+}
+
 }  // namespace
 
 std::string RowText(const ir::Schema& schema, const std::vector<Tensor>& columns) {
@@ -309,6 +325,31 @@ Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec) {
   CheckGroups(*grouped, spec, *reference);
   CheckRestarts(*graph, *grouped, spec, *reference);
   return *std::move(reference);
+}
+
+void ExpectRanges(const GraphBuilder& builder, const RunSpec& spec, const std::vector<BatchRange>& ranges) {
+  const absl::StatusOr<ir::proto::Graph> graph = builder.Build();
+  ASSERT_TRUE(graph.ok()) << DescribeError(graph.status());
+  const absl::StatusOr<ir::proto::Graph> grouped = ir::GroupRows(*graph);
+  ASSERT_TRUE(grouped.ok()) << DescribeError(grouped.status());
+  PipelineOptions whole = OptionsOf(spec);
+  whole.epochs.last = whole.epochs.first;
+  const absl::StatusOr<Ran> reference = RunOnce(*graph, whole);
+  ASSERT_TRUE(reference.ok()) << DescribeError(reference.status());
+  for (const int group : {1, 2, 5, 64}) {
+    PipelineOptions options = whole;
+    options.pull = group == 1;
+    options.group = group;
+    options.epochs.last = EpochRange::kEndless;
+    options.ranges = std::make_shared<BatchRanges>(spec.first_epoch);
+    for (const BatchRange& range : ranges) options.ranges->Add(range);
+    auto pipeline = Pipeline::Make(group == 1 ? *graph : *grouped, options);
+    ASSERT_TRUE(pipeline.ok()) << DescribeError(pipeline.status());
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      (*pipeline)->Ask(spec.first_epoch + i);
+      ExpectRange(**pipeline, *reference, ranges[i], Cat("rows by ", group));
+    }
+  }
 }
 
 std::string Refusal(const GraphBuilder& builder, const RunSpec& spec) {

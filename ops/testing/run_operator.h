@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/exec/pipeline.h"
+#include "engine/operator/batch_ranges.h"
 #include "ops/testing/graph_builder.h"
 
 namespace headrace {
@@ -64,6 +65,10 @@ absl::StatusOr<Ran> RunOnce(const ir::proto::Graph& graph, PipelineOptions optio
 
 // The pulled run. gtest expectations check that all the others equal it and name one that does not.
 Ran RunEveryWay(const GraphBuilder& builder, const RunSpec& spec = {});
+
+// Expects that the ranges of batches, each of at least one batch of the run's first epoch and all made by one run, are
+// those parts of the whole epoch: pulled, by threads and with rows in groups.
+void ExpectRanges(const GraphBuilder& builder, const RunSpec& spec, const std::vector<BatchRange>& ranges);
 
 // The error of building the graph or making the pipeline; "" if there is none.
 std::string Refusal(const GraphBuilder& builder, const RunSpec& spec = {});

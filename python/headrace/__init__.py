@@ -6,9 +6,12 @@ import sys
 from types import FunctionType as _FunctionType
 from typing import TYPE_CHECKING
 
+from headrace._arguments.foreign_symbols import own_symbols_first as _own_symbols_first
+
 # First: where it is not there, other modules may not be read either, as they use what a later Python has.
 try:
-    from headrace import _engine
+    with _own_symbols_first():
+        from headrace import _engine
 except ImportError as _error:
     _built = sorted(
         name for name in os.listdir(os.path.dirname(__file__)) if name.startswith("_engine.") and name[-3:] == ".so"
@@ -90,12 +93,15 @@ __all__ = [
     "PipelineWarning",
     "ResourceError",
     "Sampler",
+    "SharedDataset",
+    "SharedIterator",
     "StateError",
     "Subset",
     "UnsupportedError",
     "boxes",
     "col",
     "compose",
+    "connect",
     "from_huggingface",
     "include_dir",
     "inference",
@@ -113,6 +119,7 @@ __all__ = [
     "ragged",
     "register_filesystem",
     "sample_photos",
+    "share",
     "storage",
     "transforms",
     "vision",
@@ -124,6 +131,10 @@ __all__ += sources.__all__
 # Of modules that are imported when they are first used.
 _LATE = {
     "InferenceGraph": "_inference.inference_graph",
+    "SharedDataset": "_share.sharing",
+    "SharedIterator": "_share.shared_iterator",
+    "connect": "_share.sharing",
+    "share": "_share.sharing",
     "from_processor": "_inference.from_processor",
     "inference": "_inference.cutting",
     "inference_of": "_inference.models",
@@ -156,17 +167,20 @@ if TYPE_CHECKING:
     from headrace import mindrecord as mindrecord
     from headrace import mx as mx
     from headrace import pack as pack
+    from headrace import ray as ray
     from headrace import torch as torch
     from headrace._inference.cutting import inference
     from headrace._inference.from_processor import from_processor
     from headrace._inference.inference_graph import InferenceGraph
     from headrace._inference.models import inference_of
+    from headrace._share.shared_iterator import SharedIterator
+    from headrace._share.sharing import SharedDataset, connect, share
 else:  # Where no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> object:
-        """For modules that are imported when they are first used, and sources that were registered while the process
-        runs."""
-        if name in ("datasets", "mindrecord", "mx", "pack", "torch"):
+        """For modules that are imported when they are first used, and sources that the generated module
+        lacks."""
+        if name in ("datasets", "mindrecord", "mx", "pack", "ray", "torch"):
             return importlib.import_module(f"headrace.{name}")
         if name in _LATE:
             found = getattr(importlib.import_module(f"headrace.{_LATE[name]}"), name)

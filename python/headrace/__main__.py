@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import headrace
 from headrace import _engine
 from headrace._arguments.printed import say, say_text
-from headrace._commands import bench, doctor_command, model_command, show_command, version_command
+from headrace._commands import bench, doctor_command, model_command, share_command, show_command, version_command
 from headrace._formats import convert_command
 from headrace._graph.declared import modules, prefixes
 from headrace._operators import class_text
@@ -180,6 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_arguments(command)
     command.set_defaults(run=bench.run)
     show_command.add_arguments(commands.add_parser("show", help=show_command.HELP))
+    share_command.add_arguments(commands.add_parser("share", help=share_command.HELP))
     model_command.add_arguments(commands.add_parser("model", help=model_command.HELP))
     command = commands.add_parser("passes", help="list the passes of the optimizer in their order, or describe one")
     command.add_argument("name", metavar="NAME", nargs="?", help="such as push_down")

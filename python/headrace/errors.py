@@ -50,6 +50,9 @@ class Error(Exception):
     row: str | None = None
     file: str | None = None
 
+    # The text alone, and whether it is no row's own though a row met it: a fault that may pass. Of the engine's errors.
+    _message: str | None = None
+    _beyond_row = False
     # Whether every row of an epoch, a pass or a batch failed under on_error("skip").
     _nothing_left = False
     # `file` as a name, to open it by.

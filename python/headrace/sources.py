@@ -989,9 +989,10 @@ class Npz(Dataset):
 class Numpy(Dataset):
     """Gives the rows of NumPy arrays, along their first axis.
 
-    One column for each array: the dict's keys, or `data` for one array alone. Rows are views: nothing
-    is copied, and the arrays must not be written to while they are read. All arrays have equally many
-    rows. A row's key is its index.
+    One column for each array: the dict's keys, or `data` for one array alone. Rows are views where they
+    are row-major in memory. Arrays may have any strides, as sliding windows and transposed arrays have:
+    nothing but the rows that are read is copied, and the arrays must not be written to meanwhile. All
+    arrays have equally many rows. A row's key is its index.
 
     Args:
         arrays: Columns with arrays of equal first axis, or a pandas or polars DataFrame or a
@@ -1498,8 +1499,9 @@ class from_dataset(Dataset):
             {"image": ("uint8", (None, None, 3))}.
         shuffle: Shuffle the rows: each epoch has a new order, and all orders are equally likely.
         processes: Worker processes that are asked for rows; 0: a thread of this process asks. The
-            object is sent to them once, when they start; they never import the script.
-        worker_init: Called once in each process, with its number from 0.
+            object is sent to them once, when the run begins; they never import the script.
+        worker_init: Called in each process when a run begins to use it, with the process's number
+            from 0: again for each later run.
         seed_globals: Whether the generators of random, NumPy and torch are seeded for each row in
             the processes, or for each run of `__getitems__` as for its first row.
         seed: This operator's own seed; None: the pipeline's.

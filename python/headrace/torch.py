@@ -17,10 +17,11 @@ from headrace._arguments.import_statement import imports_from
 from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.options import flag, shown, whole
 from headrace._arguments.source_location import users_location
+from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.dataset import Dataset
 from headrace._datasets.numbered_rows import RowsOfBatch
-from headrace._runs.iterator import Iterator, _again
-from headrace._runs.loop_target import refuse_names
+from headrace._runs.iterator import Iterator, again
+from headrace._runs.loop_target import Kept, refuse_names, refuse_names_of_first
 from headrace._runs.ragged import counts_rows
 from headrace._runs.run_options import RunParameters
 from headrace.errors import Error, GraphError, StateError
@@ -57,6 +58,10 @@ def _batch_of(place: Any) -> Any:
 
 def _instead(dataset: Any, batch_size: Any, options: Mapping[str, Any]) -> str:
     """What to write where a DataLoader's arguments are given."""
+    if type(dataset).__module__.startswith("torch.utils.data.dataloader"):
+        return (
+            'write Loader(headrace.from_dataset(loader.dataset, columns=["image", "label"]), batch_size=…) in its place'
+        )
     if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
         return "give a headrace.Dataset, as a source such as headrace.ImageFolder makes"
     of_source = ['columns=["image", "label"]'] + (["shuffle=True"] if options.get("shuffle") is True else [])
@@ -150,9 +155,23 @@ class Loader:
         raise TypeError("a Loader cannot be pickled: pickle its dataset, and make the Loader in the other process")
 
     def __iter__(self) -> "_Loop":
-        if not self._whole._options["as_tuple"] and self._whole._options["as_"] != "arrow":
-            refuse_names()
-        return _Loop(self)
+        loop = _Loop(self)
+        if loop._gives_dicts:
+            loop._kept = refuse_names()
+        return loop
+
+    if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = None if name.startswith("_") else _NOT_TAKEN.get(name) or other_libraries.loader_advice(name)
+            raise AttributeError(f"a Loader has no {name}{f'; {advice}' if advice else ''}", name=name)
+
+    def _begun_loop(self) -> "tuple[_Loop, Iterator]":
+        loop = _Loop(self)
+        return loop, loop._begin()
+
+    def _gives_dicts(self) -> bool:
+        return not self._whole._options["as_tuple"] and self._whole._options["as_"] != "arrow"
 
     def __len__(self) -> int:
         """The batches of an epoch on this rank; TypeError where they are known only after a run."""
@@ -235,7 +254,7 @@ class Loader:
         if loop is not None:
             return loop.position()
         if isinstance(self._left, Error):
-            raise _again(self._left)
+            raise again(self._left)
         return self._left or _position(self.epoch, self._state)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -335,17 +354,24 @@ class _Loop:
         self._loader: Loader | None = loader
         self._owner = weakref.ref(loader)
         self.reference = weakref.ref(self)
+        self._gives_dicts = loader._gives_dicts()
         self.start = start
         self._counted: Dataset | None = None
         self._running: Iterator | None = None
+        # Where the one who began it keeps it.
+        self._kept: Kept | None = None
         self.ended = False
         # The call that named another position after the first batch.
         self.passed_by: str | None = None
 
     def __iter__(self) -> "Self":
+        if self._gives_dicts:
+            self._kept = refuse_names()
         return self
 
     def __next__(self) -> Any:
+        if self._running is None and self._gives_dicts:
+            refuse_names_of_first(self._kept)
         running = self._running or self._begin()
         try:
             batch = next(running)
@@ -373,7 +399,7 @@ class _Loop:
         try:
             loader._left = None if self.ended else self.position()
         except Error as error:
-            loader._left = _again(error)
+            loader._left = again(error)
 
     @property
     def epoch(self) -> int:
@@ -532,6 +558,9 @@ def _current_gpu() -> str:
 if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
 
     def __getattr__(name: str) -> Any:
-        advice = "; write Loader(dataset, batch_size=…)" if name.endswith("DataLoader") else ""
+        elsewhere = other_libraries.source_advice(name)
+        advice = did_you_mean(name, __all__) if elsewhere is None else f"; {elsewhere}"
+        if name.endswith("DataLoader"):
+            advice = "; write Loader(dataset, batch_size=…)"
         said = f"module 'headrace.torch' has no attribute {name!r}{advice}"
         raise ImportError(said, name="headrace.torch") if imports_from(1) else AttributeError(said, name=name)

@@ -57,6 +57,7 @@ __all__ = [
     "JPEG",
     "LinearTransformation",
     "MixUp",
+    "Mosaic",
     "Normalize",
     "Pad",
     "PadToMultiple",
@@ -778,11 +779,13 @@ class Decode(Kernel):
     JPEG may be baseline, progressive, grey, YCbCr, RGB, and CMYK and YCCK by Pillow's formula; pixels
     are those of libjpeg-turbo with its default settings, and equal Pillow's. Headrace's own decoder
     takes sequential JPEGs of 8 bits with Huffman codes, grey or YCbCr, with all components in one scan;
-    for a crop it passes over the rest without decoding it. libjpeg-turbo decodes all others, those with
-    damage, and with scale. Lossless JPEG of Huffman codes may be grey or RGB of up to 8 bits. PNG goes
-    through libpng: every colour type and depth, interlaced or not; of 16 bits the higher 8 are kept,
-    except by these two modes, and palettes are resolved, except by mode='unchanged'; colour profiles
-    and gamma are not applied.
+    for a crop it passes over the rest without decoding it. libjpeg-turbo decodes all others, and those
+    with damage. decoder="libjpeg-turbo" leaves all of them to libjpeg-turbo, to compare the two:
+    pixels, errors and warnings are the same, so states and caches of one fit the other. `explain()`
+    counts which decoder made how many images. Lossless JPEG of Huffman codes may be grey or RGB of up
+    to 8 bits. PNG goes through libpng: every colour type and depth, interlaced or not; of 16 bits the
+    higher 8 are kept, except by these two modes, and palettes are resolved, except by mode='unchanged';
+    colour profiles and gamma are not applied.
 
     WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through
     giflib: the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its
@@ -834,9 +837,9 @@ class Decode(Kernel):
         scale: Decodes a JPEG to 1/scale of its height and width, rounded up: 1, 2, 4 or 8 (at least
             1, at most 8).
         decoder: cpu: with libjpeg-turbo's pixels, by Headrace's own decoder for JPEGs of common
-            kinds and by libjpeg-turbo for all others; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for
-            JPEGs of common kinds, whose pixels then differ by a few levels; the CPU decodes all
-            others.
+            kinds and by libjpeg-turbo for all others; libjpeg-turbo: by libjpeg-turbo alone;
+            nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs of common kinds, whose pixels then
+            differ by a few levels; the CPU decodes all others.
 
     Example:
         V.Decode()
@@ -848,7 +851,7 @@ class Decode(Kernel):
         orientation: bool = False,
         max_pixels: int | None | Parameter = 178956970,
         scale: int | Parameter = 1,
-        decoder: Literal["cpu", "nvjpeg"] = "cpu",
+        decoder: Literal["cpu", "libjpeg-turbo", "nvjpeg"] = "cpu",
     ) -> None:
         super().__init__(
             {"mode": mode, "orientation": orientation, "max_pixels": max_pixels, "scale": scale, "decoder": decoder}
@@ -1390,6 +1393,71 @@ class MixUp(Kernel):
         name: str | None = None,
     ) -> None:
         super().__init__({"alpha": alpha, "num_classes": num_classes, "per": per, "seed": seed, "name": name})
+
+
+class Mosaic(Kernel):
+    """Joins four images of a batch in each of its images, with their boxes.
+
+    Above `batch(…, ragged="splits")`, over images of any type of fixed size, of shape (B, C, H, W), or
+    (B, H, W, C) or (B, H, W) with layout='HWC', boxes of shape (n, 4), left, top, right and bottom in
+    pixels, and boxes_splits; then columns with one element for each box, such as labels, each with its
+    splits. Gives columns of the same types. Each image becomes a mosaic of itself and three others of
+    the batch, which meet at a point drawn for each row, each with one of its corners, in an order drawn
+    too: the mosaic of YOLOv4, and that of YOLOv5 cut to the size of an image. No pixel is scaled or
+    filled.
+
+    Boxes are those of the four images, moved, cut off at the edges of their image's part, and left out,
+    with their labels, where less is left than `min_size` and `min_visibility` say.
+
+    The three others are different rows where the batch has four, else any of its rows. Rows that
+    even='pad' repeats (`_pad`) stay as they are and are in no mosaic. The result depends on which rows
+    meet in the batch, so on the number of ranks. `unbatch` gives rows for a map with hr.boxes(…).
+
+    Errors: images of another rank, with layout='CHW' those whose channels seem to be last, boxes of
+    another type, splits of another number of rows, another number of labels than of boxes, and masks of
+    single boxes, (n, H, W), which it does not move.
+
+    Args:
+        p: The chance of a mosaic, for each row; another stays as it is (at least 0, at most 1).
+        center_range: Where the images meet, from and to, as parts of width and height (at least 0,
+            at most 1).
+        min_size: The least width and height of what is left of a box, in pixels (at least 0).
+        min_visibility: The least share of its area that is left of a box (at least 0, at most 1).
+        layout: The axes of each image: CHW channels first, HWC channels last, or none.
+        seed: This operator's own seed; None: the pipeline's.
+        name: Names this operator's random numbers, so that they stay the same when operators of its
+            kind are added or removed; unique in the pipeline.
+
+    Example:
+        V.Mosaic(layout="HWC", min_visibility=0.1)
+    """
+
+    _unary = False
+
+    _outputs = None
+
+    def __init__(
+        self,
+        p: float | Parameter = 1.0,
+        center_range: Sequence[float | Parameter] | Parameter = (0.2, 0.8),
+        min_size: float | Parameter = 1.0,
+        min_visibility: float | Parameter = 0.0,
+        layout: Literal["HWC", "CHW"] = "CHW",
+        *,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            {
+                "p": p,
+                "center_range": center_range,
+                "min_size": min_size,
+                "min_visibility": min_visibility,
+                "layout": layout,
+                "seed": seed,
+                "name": name,
+            }
+        )
 
 
 class Normalize(Kernel):

@@ -15,14 +15,15 @@ import numpy
 from headrace import _engine
 from headrace._operators.plugins import load_plugin
 from headrace._workers.module_files import ModuleFiles
-from headrace._workers.processes import unpacked
+from headrace._workers.processes import IMPORT_THRESHOLD, unpacked
 
 GIVEN = range(3, 8)  # the descriptors that it gets
 CODE = 6  # that of what it is to run
 FOLDER = 7  # that of the folder to work in: it is started in another one, from which it imports
 
 
-def main(parent: int, number: int, plugins: list[str]) -> None:
+def main(parent: int, number: int, plugins: list[str], usual_threshold: tuple[int, int, int]) -> None:
+    """`usual_threshold`: that of garbage collection, once the process has imported what it runs."""
     _engine.end_with_parent(parent)
     # A program that the user's code starts must not hold them.
     for descriptor in GIVEN:
@@ -43,7 +44,7 @@ def main(parent: int, number: int, plugins: list[str]) -> None:
         return
     code: int | None = CODE
     while code is not None:
-        code = serve(code, number)
+        code = serve(code, number, usual_threshold)
         # What the code held, such as the memory of its large arrays, goes before the next one comes.
         gc.collect()
         # The next one finds what it would find in a new process.
@@ -55,7 +56,7 @@ def main(parent: int, number: int, plugins: list[str]) -> None:
             os.environ.update(environment)
 
 
-def serve(code: int, number: int) -> int | None:
+def serve(code: int, number: int, usual_threshold: tuple[int, int, int]) -> int | None:
     """Runs the code in the memory of a descriptor, and returns that of the code to run next; None: it failed."""
     global latest_seed
     latest_seed = None
@@ -64,6 +65,9 @@ def serve(code: int, number: int) -> int | None:
     except BaseException as error:
         _engine.serve_failure(error, "a worker process, which unpickled what it is to call,")
         return None
+    # Modules of the user may have set one of their own.
+    if gc.get_threshold()[0] == IMPORT_THRESHOLD:
+        gc.set_threshold(*usual_threshold)
     try:
         if init is not None:
             init(number)

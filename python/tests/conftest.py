@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from tests import hidden_packages
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    hidden_packages.register(config)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -315,6 +315,14 @@ KERNELS |= {
         ),
         {"void": 0},
     ),
+    "Mosaic": (
+        lambda **given: (
+            hr.Numpy({"x": PIXELS, "boxes": np.ones((len(PIXELS), 3, 4))})
+            .batch(len(PIXELS), ragged={"boxes": "splits"})
+            .map(V.Mosaic(**given), ["x", "boxes", "boxes_splits"])
+        ),
+        {"layout": "HWC"},
+    ),
 }
 KERNELS["ReadFile"] = (lambda **given: hr.Numpy({"value": np.array([__file__])}).map(T.ReadFile(**given), "value"), {})
 

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import headrace as hr
 from headrace import _engine
 from headrace._datasets.fields.arrow_schema import feature_classes, tensor_shape
+from headrace._parquet.fixed_shapes import with_stated_shapes
 from tests.arrow_exporter import Array, Stream, Table, dictionary, fixed_list, lists, numbers, record, texts
 
 quick = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -486,6 +488,42 @@ def test_sliced_tables_and_readers_of_pyarrow():
         list(reader)
 
 
+def test_what_has_no_rows_yet_says_what_to_give():
+    dataset = pytest.importorskip("pyarrow.dataset")
+    made = dataset.dataset(pytest.importorskip("pyarrow").table({"x": [1]}))
+    with pytest.raises(hr.GraphError, match=r"to_table\(\) returns, or for a stream scanner\(\)\.to_reader\(\)"):
+        hr.Arrow(made)
+    with pytest.raises(hr.GraphError, match=r"to_table\(\) returns, or for a stream to_reader\(\)"):
+        hr.Arrow(made.scanner())
+    assert values_of(hr.Arrow(made.scanner().to_reader())) == values_of(hr.Arrow(made.to_table())) == [1]
+    with pytest.raises(hr.GraphError, match=r"a dict; give it to pyarrow\.table, or its arrays to hr\.Numpy"):
+        hr.Arrow({"x": [1]})
+
+
+def test_data_that_its_library_cannot_give_are_named():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(hr.DataError, match="Arrow: this DataFrame cannot be given as Arrow: .*column a "):
+        hr.Arrow(pandas.DataFrame({"a": ["x", 1]}))
+
+
+@pytest.mark.parametrize("column", [[{"bytes": b"1", "path": None}] * 2, [{"path": None, "bytes": b"1"}] * 2])
+def test_files_without_any_path(column):
+    """pyarrow, polars and pandas give the type null to a field without a value."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"x": column})
+    assert pa.types.is_null(table.schema.field("x").type.field("path").type)
+    ds = hr.Arrow(table)
+    assert ds.schema["x"] == ("bytes", ())
+    assert [bytes(row["x"]) for row in ds] == [b"1", b"1"]
+
+
+def test_files_without_any_bytes(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "a").write_bytes(b"1")
+    ds = hr.Arrow(pa.table({"x": [{"bytes": None, "path": "a"}] * 2}), root=tmp_path)
+    assert [bytes(row["x"]) for row in ds] == [b"1", b"1"]
+
+
 def of_hugging_face(rows: list, shape: list, chunk: int | None = None):
     """A column as the library `datasets` stores an Array2D, for readers that did not import it."""
     pa = pytest.importorskip("pyarrow")
@@ -518,12 +556,59 @@ def test_arrays_of_hugging_face_of_other_shapes_are_lists():
         assert len(list(hr.Arrow(of_hugging_face(uneven, shape)))) == 2
 
 
+@pytest.mark.parametrize(
+    ("rows", "shape", "said"),
+    [
+        (
+            [[[1, 2]], [[1, 2]] * 3],
+            [1, 2],
+            r"\(1, 2\) for each row, and row 11 .* has \(3, 2\): write shape=\(None, 2\) in",
+        ),
+        (
+            [[[1, 2]], [[1]]],
+            [1, 2],
+            r".* row 11 of the stream has \(1, 1\): write remove_columns\(\['x'\]\) of the dataset",
+        ),
+        ([[[1, 2], [1]]], [None, 2], r"\(None, 2\) for each row, and row 10 .* has \(2, …\): write remove_columns"),
+    ],
+)
+def test_a_row_of_a_stream_of_another_shape_is_named(rows, shape, said):
+    with pytest.raises(hr.DataError, match=f'^column "x" states the shape {said}'):
+        with_stated_shapes(of_hugging_face(rows, shape, chunk=1), 10)
+
+
 def test_images_go_out_as_tensors_of_pyarrow():
     pa = pytest.importorskip("pyarrow")
     images = np.arange(2 * 3 * 4 * 3, dtype=np.uint8).reshape(2, 3, 4, 3)
     (batch,) = hr.Numpy({"image": images}).batch(2).options(as_="arrow")
     assert batch.schema.field("image").type == pa.fixed_shape_tensor(pa.uint8(), (3, 4, 3))
     np.testing.assert_array_equal(batch.column("image").to_numpy_ndarray(), images)
+
+
+def test_batches_of_several_shapes_go_out_with_their_own_types():
+    pa = pytest.importorskip("pyarrow")
+    rows = hr.Numpy({"x": hr.ragged(np.arange(9), [0, 2, 4, 7, 9])}).map(lambda x: x[:, None] * [[1, 10]], "x")
+    batches = list(rows.batch(2, pad=True).options(as_="arrow"))
+    assert [batch.schema.field("x").type for batch in batches] == [
+        pa.fixed_shape_tensor(pa.int64(), (length, 2)) for length in (2, 3)
+    ]
+    shown = [batch.column("x").to_numpy_ndarray().tolist() for batch in batches]
+    assert shown == [batch["x"].tolist() for batch in rows.batch(2, pad=True)]
+
+
+def test_batches_of_pyarrow_are_valid_after_the_next_ones():
+    pytest.importorskip("pyarrow")
+    batches = list(hr.Numpy({"x": np.arange(10), "t": [str(i) for i in range(10)]}).batch(3).options(as_="arrow"))
+    assert [row for batch in batches for row in batch.to_pylist()] == [{"x": i, "t": str(i)} for i in range(10)]
+
+
+def test_a_batch_that_arrow_cannot_hold_is_an_error_after_others():
+    pytest.importorskip("pyarrow")
+    texts = [os.fsdecode(each) for each in (b"a", b"b", b"\xff", b"c")]
+    iterator = iter(hr.Numpy({"x": texts}).batch(1).options(as_="arrow"))
+    assert [next(iterator).to_pylist() for _ in range(2)] == [[{"x": "a"}], [{"x": "b"}]]
+    with pytest.raises(hr.DataError, match="not UTF-8, which Arrow"):
+        next(iterator)
 
 
 def test_layouts_of_pyarrow():

@@ -64,7 +64,7 @@ def test_rows_of_a_batch_that_is_taken_apart_count_once(capsys, tmp_path):
 
 def test_a_slow_loop_is_the_limit(capsys, tmp_path):
     hr.Range(1000).batch(2).save(tmp_path / "g.hrg")
-    found = figures(capsys, str(tmp_path / "g.hrg"), "--batches", "10", "--step", "20")
+    found = figures(capsys, str(tmp_path / "g.hrg"), "--batches", "5", "--step", "200")
     assert found["limit"] == "consumer" and "training loop" in found["advice"][0]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import headrace as hr
 from headrace._runs.callback import Calls
+from headrace.torch import Loader
 
 
 class Noting(hr.Callback):
@@ -376,5 +377,23 @@ def test_a_loop_without_a_terminal_is_quiet(monkeypatch):
     assert quiet.getvalue() == ""
     with pytest.raises(hr.UnsupportedError, match="pip install tqdm"):
         hr.progress(hr.Range(3), file=Terminal())
-    with pytest.raises(hr.GraphError, match="give a dataset or an iterator"):
+    with pytest.raises(hr.GraphError, match="give a dataset, an iterator or a Loader"):
         hr.progress([1, 2])
+
+
+def test_a_bar_over_a_loader():
+    loader = Loader(hr.Numpy({"value": np.arange(10)}, shuffle=True), batch_size=4, as_="numpy", as_tuple=True)
+    terminal = Terminal()
+    epochs = []
+    for _ in range(2):
+        bar = hr.progress(loader, file=terminal)
+        epochs.append(bar.epoch)
+        assert sorted(each for (values,) in bar for each in values.tolist()) == list(range(10))
+    assert epochs == [0, 1] and loader.epoch == 2
+    assert re.search(r"100%.* 3/3 .*[\d,]+ rows/s, waited \d+%", terminal.getvalue().rpartition("\r")[2])
+    loop = hr.progress(loader, file=terminal)
+    next(loop)
+    state = loader.state_dict()
+    rest = [values.tolist() for (values,) in loop]
+    loader.load_state_dict(state)
+    assert [values.tolist() for (values,) in hr.progress(loader, file=io.StringIO())] == rest

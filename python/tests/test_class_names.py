@@ -1,11 +1,14 @@
 """The names of classes: from the source, through every method, as long as labels are what they were."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import headrace as hr
 from headrace import transforms as T
 from headrace import vision as V
+from headrace._datasets import class_names
 
 
 @pytest.fixture
@@ -67,6 +70,12 @@ def test_they_follow_the_labels_through_every_method(folder, tmp_path):
     assert hr.load(tmp_path / "saved.hrg").classes == ["Emu", "cat", "dog"]
 
 
+def test_columns_that_a_map_adds_come_in_its_order():
+    added = [f"copy{number}" for number in range(8)]
+    node = SimpleNamespace(columns_of_steps=["label"], classes_after=lambda known: dict.fromkeys(["label", *added], 0))
+    assert list(class_names._after_steps(node, {"label": {"cat": 0}})) == ["label", *added]
+
+
 def test_where_they_are_not_known_the_reason_is_said(folder, tmp_path_factory):
     ds = hr.ImageFolder(folder)
     other = tmp_path_factory.mktemp("other")
@@ -78,6 +87,7 @@ def test_where_they_are_not_known_the_reason_is_said(folder, tmp_path_factory):
         (ds.batch(2, function=lambda image, label: (image, label)), 'column "label": a function changed the labels'),
         (ds.scan(lambda last, label: (label, last), np.int32(0), "label"), "a function changed the labels"),
         (ds.map(T.Fill(1), "label"), 'column "label": Fill changed the labels'),
+        (ds.map(T.TypeCast("bool"), "label"), 'column "label": TypeCast changed the labels'),
         (ds.concat(hr.ImageFolder(other)), "joined have different classes"),
         (
             ds.concat(hr.Numpy({"image": np.array([b"x"], object), "label": np.array([4], np.int32)})),

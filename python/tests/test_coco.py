@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -55,7 +56,12 @@ def test_boxes_have_the_form_that_is_asked_for(coco):
 
 def test_images_without_an_annotation_stay_or_go(coco):
     assert len(datasets.Coco(coco, "instances_val2017.json")) == 3
-    ds = datasets.Coco(coco, "instances_val2017.json", empty="drop", masks=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hr.PipelineWarning)
+        ds = datasets.Coco(coco, "instances_val2017.json", empty="drop", masks=True)
+    assert len(ds) + len(ds.left_out) == len(datasets.Coco(coco, "instances_val2017.json"))
+    assert {each.reason for each in ds.left_out} == {"it has no annotation"}
+    assert ds.left_out[0].file.endswith("instances_val2017.json")
     assert values(ds, "image_id") == [7, 2] and values(ds, "annotation_id") == [[5], [11, 12]]
     assert [row["masks"].shape for row in ds] == [(1, 40, 60), (2, 30, 50)]
     captions = datasets.Coco(coco, "captions_val2017.json", "captions", empty="drop")
@@ -128,6 +134,18 @@ def test_stuff_is_a_map_of_categories(coco):
         np.testing.assert_array_equal(row["mask"], expected)
 
 
+def test_maps_of_categories_have_their_classes(coco, tmp_path):
+    stuff = datasets.Coco(coco, "stuff_val2017.json", "stuff")
+    panoptic = datasets.Coco(coco, "panoptic_val2017.json", "panoptic")
+    with pytest.raises(hr.GraphError, match='column "mask" has no classes with names'):
+        panoptic.classes_of("mask")
+    by_category = panoptic.map(V.PanopticCategories(), ["mask", "segment_id", "category"], "mask")
+    for ds in (stuff, by_category):
+        ds.take(2).save(tmp_path / "coco.hrg")
+        loaded = hr.load(tmp_path / "coco.hrg")
+        assert loaded.classes_of("mask") == loaded.classes == ds.classes_of("category") == ds.classes
+
+
 def test_keypoints_have_coordinates_and_visibility(coco):
     ds = datasets.Coco(coco, "person_keypoints_val2017.json", "keypoints")
     assert ds.schema["keypoints"] == ("float32", (None, 2, 2)) and ds.schema["visibility"] == ("uint8", (None, 2))
@@ -188,6 +206,31 @@ def test_damage_names_the_file_and_the_entry(coco, change, said):
     altered(coco, objects)
     with pytest.raises(hr.DataError, match=said) as error:
         datasets.Coco(coco, "instances_val2017.json")
+    assert str(error.value.file) == str(coco / "annotations" / "instances_val2017.json")
+
+
+RUNS: dict[str, tuple[object, str]] = {
+    "one beyond the image": ([0, 1501], "run lengths go beyond their"),
+    "together beyond the image": ([1000, 501], "run lengths go beyond their"),
+    "a sum beyond 64 bits": ([0, 2**62, 2**62, 2**62, 2**62, 5], "run lengths go beyond their"),
+    "one beyond 63 bits": ([0, 2**63], "not a whole number of at least 0"),
+    "one beyond all numbers": ([0, 10**400], "number"),
+    "below 0": ([5, -1], "not a whole number of at least 0"),
+    "packed, below 0": ("5N", "packed run lengths are damaged"),
+    "packed, beyond 50 bits": ("o" * 40 + "0", "packed run lengths are damaged"),
+    "packed, beyond the image": ("0ll1", "run lengths go beyond their"),
+    "packed, cut off": ("oo", "packed run lengths are damaged"),
+}
+
+
+@pytest.mark.parametrize("what", RUNS)
+def test_run_lengths_that_no_mask_has(coco, what):
+    counts, said = RUNS[what]
+    objects = copy.deepcopy(made.OBJECTS)
+    objects[1]["segmentation"] = {"size": [30, 50], "counts": counts}
+    altered(coco, objects)
+    with pytest.raises(hr.DataError, match=f"annotation 1 of the list: .*{said}") as error:
+        datasets.Coco(coco, "instances_val2017.json", masks=True)
     assert str(error.value.file) == str(coco / "annotations" / "instances_val2017.json")
 
 

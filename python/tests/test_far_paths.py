@@ -150,6 +150,38 @@ def test_rows_are_those_of_local_files(name: str, store: Store, tmp_path: pathli
     assert len(far) >= 6 and store.ranges
 
 
+@pytest.mark.parametrize(
+    ("raised", "kind"), [(MemoryError("no room"), hr.ResourceError), (ValueError("no answer"), FunctionError)]
+)
+def test_parquet_tells_why_a_store_gave_no_bytes(
+    store: Store, tmp_path: pathlib.Path, raised: Exception, kind: type[hr.Error]
+) -> None:
+    pytest.importorskip("pyarrow")
+    for name in ("a", "b"):
+        hr.Numpy({"x": np.arange(40), name: np.arange(40)}).write_parquet(tmp_path / f"{name}.parquet")
+    at = store.put_folder(tmp_path, "bucket")
+    dataset = hr.Parquet([f"{at}/a.parquet", f"{at}/b.parquet"], columns=["x"])
+    # The first read of a file is of its footer, those of rows are pyarrow's own.
+    for reads, raises in ((0, kind), (1, hr.DataError)):
+        left = None
+
+        def before(path: str) -> None:
+            nonlocal left
+            if left is None or "b.parquet" not in path:
+                return
+            left -= 1
+            if left < 0:
+                raise raised
+
+        store.before = before
+        given = 0
+        with pytest.raises(raises, match=f"its file system raised {type(raised).__name__}: {raised}") as caught:
+            for _ in dataset.iterate(epoch=0):
+                left, given = reads if given == 0 else left, given + 1
+        assert given == 40 and caught.value.file == f"{at}/b.parquet"
+        assert "Traceback" not in str(caught.value) and "no memory" not in str(caught.value)
+
+
 def test_parquet_fetches_footers_and_the_columns_that_are_asked_for(store: Store, tmp_path: pathlib.Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     other = np.frombuffer(np.random.default_rng(0).bytes(8 * 60_000), np.int64)

@@ -70,7 +70,10 @@ def test_each_reader_names_it(tmp_path, kind):
         assert caught.value.operator is not None
 
 
-@pytest.mark.parametrize(("make", "own"), [(hr.Npy, {"NumPy .npy"}), (hr.Npz, {"zip"}), (hr.Parquet, {"Parquet"})])
+@pytest.mark.parametrize(
+    ("make", "own"),
+    [(hr.Npy, {"NumPy .npy"}), (hr.Npz, {"zip"}), (hr.Parquet, {"Parquet"}), (hr.MindRecord, set())],
+)
 def test_sources_that_look_into_files_when_they_are_made_name_it(tmp_path, make, own):
     if make is hr.Parquet:
         pytest.importorskip("pyarrow")

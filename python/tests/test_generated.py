@@ -153,6 +153,15 @@ def test_a_kernel_of_several_outputs_says_how_many():
     assert "_unary" not in classes(1) and "_outputs" not in classes(1)
 
 
+def test_pages_of_sets_do_not_repeat_the_methods_of_datasets():
+    page = (ROOT / "docs/reference/hr.datasets.Mnist.md").read_text()
+    assert "[methods of datasets](../ops.md#dataset-methods-operators)" in page
+    assert "## batch" not in page and "## Arguments" in page
+    assert "\n## Dataset methods: operators\n" in (ROOT / "docs/ops.md").read_text()
+    # What a set adds is there.
+    assert "| `doubts` |" in (ROOT / "docs/reference/hr.datasets.Coco.md").read_text()
+
+
 def test_a_page_shows_what_a_docstring_says():
     doc = (
         "Gives *rows* of `a_b`, as __len__ says. More.\n\n    hr.thing(1)\n\nAs docs/arrow.md says, `hr.Range`.\n\n"

@@ -93,3 +93,32 @@ def test_datasets_reads_what_is_written(animals, tmp_path):
         b"c",
     ]
     assert again["list"][:] == [[1], [], [2, 3]]
+
+
+@pytest.mark.parametrize("form", ["dataset", "stream", "parquet"])
+def test_arrays_have_their_shape(tmp_path, form):
+    shapes = {
+        "a": datasets.Array2D(shape=(2, 3), dtype="float32"),
+        "b": datasets.Array2D(shape=(None, 3), dtype="int32"),
+        "c": datasets.Array3D(shape=(1, 2, 3), dtype="uint8"),
+    }
+    rows = {
+        "a": [[[n] * 3] * 2 for n in range(5)],
+        "b": [[[n] * 3] * n for n in range(5)],
+        "c": [[[[n] * 3] * 2] for n in range(5)],
+    }
+    made = datasets.Dataset.from_dict(rows, features=datasets.Features(shapes))
+    if form == "parquet":
+        made.to_parquet(tmp_path / "a.parquet")
+        ds = hr.Parquet(tmp_path / "a.parquet")
+    else:
+        ds = hr.from_huggingface(made if form == "dataset" else made.to_iterable_dataset())
+    assert {name: column.shape for name, column in ds.schema.items()} == {"a": (2, 3), "b": (None, 3), "c": (1, 2, 3)}
+    assert [[row[name].tolist() for name in "abc"] for row in ds] == [
+        list(row) for row in zip(*rows.values(), strict=True)
+    ]
+
+
+def test_arrow_names_the_function_for_datasets(animals):
+    with pytest.raises(hr.GraphError, match="write hr.from_huggingface"):
+        hr.Arrow(animals)

@@ -114,6 +114,13 @@ def test_saved_graphs_are_opened_too(prepare, tmp_path):
         hr.inference_of(tmp_path / "prepare.hrg", verify=True)
 
 
+def test_json_need_not_say_what_wrote_it(prepare, tmp_path):
+    document = json.loads(prepare.to_json())
+    assert document.pop("producer").startswith("headrace ")
+    (tmp_path / "prepare.json").write_text(json.dumps(document))
+    assert hr.inference_of(tmp_path / "prepare.json") == prepare
+
+
 @pytest.mark.parametrize("name", ["prepare.hrg", "prepare.graph", "prepare.json"])
 def test_a_saved_graph_of_a_later_version_says_so(prepare, tmp_path, name):
     path = tmp_path / name
@@ -153,7 +160,7 @@ def test_a_pipeline_is_no_inference_graph(tmp_path):
 
 def test_the_check_finds_a_step_that_differs(prepare, model):
     def change(check: dict[str, Any]) -> None:
-        check["libraries"]["libjpeg-turbo"] = "1.0.0"
+        check["libraries"] |= {"libjpeg-turbo": "1.0.0", "Headrace's JPEG decoder": "0.9"}
         check["outputs"]["image"]["crc32c"] = "00000000"
         check["steps"][1]["crc32c"] = "00000001"
 
@@ -163,7 +170,7 @@ def test_the_check_finds_a_step_that_differs(prepare, model):
         hr.inference_of(model, verify=True)
     message = str(raised.value)
     assert "Resize" in message.partition(" makes something else")[0] and "checksum 00000001" in message
-    assert re.search(r"here is libjpeg-turbo [\d.]+, not 1\.0\.0", message)
+    assert re.search(r"here is Headrace's JPEG decoder [\d.]+, not 0\.9, libjpeg-turbo [\d.]+, not 1\.0\.0", message)
 
 
 def test_the_check_goes_to_other_processes(prepare, model):
@@ -249,13 +256,38 @@ def test_an_example_that_the_graph_does_not_take_is_named(prepare, model, tmp_pa
     assert "the example: not a JPEG" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("dtype", ["bytes", "string"])
-def test_an_example_of_several_texts_is_refused(model, dtype):
-    graph = hr.InferenceGraph([], {"texts": (dtype, (None,))})
-    texts = np.array([b"a", b"b"] if dtype == "bytes" else ["a", "b"], object)
-    with pytest.raises(hr.UnsupportedError, match='the example: the input "texts" is an array of texts or bytes'):
-        graph.attach(model, example=texts)
-    assert "headrace.graph" not in metadata_of(model)
+@pytest.mark.parametrize(
+    ("dtype", "texts", "stored"),
+    [
+        ("bytes", np.array([b"a", b"", b"b\0:9"], object), b"1:a0:4:b\0:9"),
+        ("bytes", np.array([[b"ab"], [b"c"]]), b"2:ab1:c"),
+        ("string", np.array([["\u00fc", "b"]], object), b"2:\xc3\xbc1:b"),
+        ("string", np.array(["x", "yz"]), b"1:x2:yz"),
+        ("string", np.array([], object), b""),
+        ("bytes", [b"a\0", b"b"], b"2:a\x001:b"),
+        ("string", [["a"], ["bc"]], b"1:a2:bc"),
+    ],
+)
+def test_an_example_may_be_an_array_of_texts(model, dtype, texts, stored):
+    shape = np.shape(texts)
+    graph = hr.InferenceGraph([], {"texts": (dtype, (None,) * len(shape))})
+    graph.attach(model, example=texts)
+    check = json.loads(metadata_of(model)["headrace.check"])
+    written = check["inputs"]["texts"]
+    assert (written["dtype"], written["shape"], base64.b64decode(written["base64"])) == (dtype, [*shape], stored)
+    assert hr.inference_of(model, verify=True) == graph
+
+
+@pytest.mark.parametrize("stored", [b"1:a1", b"1:a9:b", b"1:a:b", b"-1:a1:b", b"1:a", b"1:a1:b1:c", b"1:a+1:b"])
+def test_a_damaged_array_of_texts_is_an_error(model, stored):
+    graph = hr.InferenceGraph([], {"texts": ("bytes", (None,))})
+    graph.attach(model, example=np.array([b"a", b"b"], object))
+    entries = metadata_of(model)
+    check = json.loads(entries["headrace.check"])
+    check["inputs"]["texts"]["base64"] = base64.b64encode(stored).decode()
+    write_tensors(model, {**entries, "headrace.check": json.dumps(check)})
+    with pytest.raises(hr.DataError, match='the check has no value for the input "texts"'):
+        hr.inference_of(model, verify=True)
 
 
 def test_arrays_of_pictures_get_an_example(model):
@@ -269,7 +301,8 @@ def test_the_example_is_the_same_everywhere(prepare):
     check = json.loads(prepare.entries()["headrace.check"])
     assert check == json.loads(prepare.entries()["headrace.check"])
     assert len(base64.b64decode(check["inputs"]["image"])) < 10_000
-    assert {"libjpeg-turbo", "libwebp", "OpenCV"} <= set(check["libraries"]) and check["headrace"] == hr.__version__
+    assert set(check["libraries"]) >= {"Headrace's JPEG decoder", "libjpeg-turbo", "libwebp", "OpenCV"}
+    assert check["headrace"] == hr.__version__
 
 
 def test_the_command_shows_attaches_checks_and_detaches(prepare, model, tmp_path, capsys):

@@ -132,7 +132,7 @@ def interrupted_at(call: int, at: int, looped: bool) -> bool:
 
 @pytest.mark.parametrize("looped", [False, True])
 def test_an_interrupt_at_any_instruction_loses_no_row_and_no_end(looped):
-    """Rows that are returned unchanged run no Python instruction in the package."""
+    """After the first, rows that are returned unchanged run no Python instruction in the package."""
     found = []
     for call in range(4):
         at = 1
@@ -140,7 +140,8 @@ def test_an_interrupt_at_any_instruction_loses_no_row_and_no_end(looped):
             at += 1
         found.append(at)
     assert found[3] > 20
-    assert found[:2] == [1, 1] if not looped else min(found[:2]) > 20
+    assert found[0] > 20
+    assert found[1] == 1 if not looped else found[1] > 20
 
 
 def test_a_row_that_python_cannot_hold_waits(monkeypatch):

@@ -543,6 +543,35 @@ def test_a_dataset_in_torchs_own_dataloader_warns_and_gives_its_rows():
 
 
 @pytest.mark.torch
+@pytest.mark.parametrize("options", [{}, {"num_workers": 1, "multiprocessing_context": "fork"}])
+def test_what_torchs_own_dataloader_cannot_read_says_what_to_write(options):
+    torch = pytest.importorskip("torch")
+    rows = hr.Range(5).shuffle(3) if not options else hr.Range(5)
+    list(hr.Range(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(
+            hr.UnsupportedError, match="in place of torch's DataLoader write headrace.torch.Loader"
+        ) as of:
+            list(torch.utils.data.DataLoader(rows, batch_size=2, **options))
+    assert "loop over the dataset" not in str(of.value)
+
+
+def test_rows_that_others_ask_for_by_number_are_not_a_matter_of_the_dataloader():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(hr.UnsupportedError, match="loop over the dataset: for row in dataset$"):
+            hr.Range(5).shuffle(3).__getitems__([0, 1])
+
+
+@pytest.mark.torch
+def test_a_dataloader_is_replaced_and_not_read():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(hr.GraphError, match=r"write Loader\(headrace.from_dataset\(loader.dataset, "):
+        Loader(torch.utils.data.DataLoader([1, 2]), batch_size=2)
+
+
+@pytest.mark.torch
 def test_batches_are_tensors_and_states_go_through_torch_save():
     torch = pytest.importorskip("torch")
     for device in (None, "cpu:0", torch.device("cpu")):

@@ -103,6 +103,7 @@ def test_a_damaged_file_is_named(lsun):
         datasets.LSUN(lsun, "val", TWO)
 
 
+@pytest.mark.torch
 def test_pictures_are_those_that_torchvision_reads(tmp_path, monkeypatch):
     lmdb = pytest.importorskip("lmdb")
     torchvision = pytest.importorskip("torchvision")

@@ -1,19 +1,25 @@
 """Mistakes of a first day, each with what is said of it: the message has to be enough to mend it within a minute."""
 
 import gzip
+import itertools
 import pathlib
 import re
+import shutil
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from conftest import run_python
 
 import headrace as hr
+from headrace import datasets
 from headrace import torch as headrace_torch
+from headrace import transforms as T
 from headrace import vision as V
 from headrace._arguments.doubts import _said
+from headrace._arguments.set_names import SETS
 
 SIDE = 8
 OF_BYTES = V.Normalize([123.675, 116.28, 103.53], [58.395, 57.12, 57.375])
@@ -52,7 +58,19 @@ def loop_with_rest(batches: object) -> None:
         raise AssertionError((image, rest))
 
 
-@pytest.mark.parametrize("written", [loop, counted_loop, loop_with_rest])
+def list_of_pairs(batches: object) -> None:
+    raise AssertionError([(image, label) for image, label in (lambda: batches)()])  # type: ignore[attr-defined]
+
+
+def dict_of_pairs(batches: object) -> None:
+    raise AssertionError({str(image): label for image, label in batches})  # type: ignore[attr-defined]
+
+
+def sum_over_pairs(batches: object) -> None:
+    raise AssertionError(sum(len(label) for image, label in batches))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("written", [loop, counted_loop, loop_with_rest, list_of_pairs, dict_of_pairs, sum_over_pairs])
 @pytest.mark.parametrize(
     "batches",
     [
@@ -68,6 +86,71 @@ def test_a_loop_that_takes_dicts_apart(images, written, batches):
         written(batches(images.batch(2)))
 
 
+@pytest.mark.parametrize("batches", [lambda ds: ds, lambda ds: headrace_torch.Loader(ds, as_="numpy")])
+def test_a_first_batch_that_is_taken_apart(images, batches):
+    made = batches(images.batch(2))
+    with pytest.raises(hr.GraphError, match=r"write `batch = next\(…\)` .* as_tuple=True"):
+        image, label = next(iter(made))
+    with pytest.raises(hr.GraphError, match=r"this line takes each batch apart"):
+        image, *_ = next(iter((lambda: made)()))
+    it = iter(made)
+    with pytest.raises(hr.GraphError, match=r"this line takes each batch apart"):
+        image, label = next(it)
+    image, label = next(it).values()
+    assert len(image) == len(label) == 2
+
+
+class _Pairs:
+    def __init__(self, batches: hr.Dataset) -> None:
+        self.batches = batches
+
+    def __iter__(self) -> Iterator[tuple[object, object]]:
+        return map(_pair, self.batches)
+
+
+def _pair(batch: dict[str, object]) -> tuple[object, object]:
+    return batch["image"], batch["label"]
+
+
+@pytest.mark.parametrize("batches", [lambda ds: ds, lambda ds: headrace_torch.Loader(ds, as_="numpy")])
+def test_what_gives_pairs_of_batches_is_taken_apart(images, batches):
+    made = batches(images.batch(2))
+    it = map(_pair, made)
+    image, label = next(it)
+    assert len(image) == len(label) == 2
+    whole = _Pairs(made)
+    pairs = iter(whole)
+    image, label = next(pairs)
+    assert len(image) == len(label) == 2
+    later = iter(made)
+    later = map(_pair, later)  # type: ignore[assignment]
+    image, label = next(later)
+    assert len(image) == len(label) == 2
+    counted = enumerate(made)
+    number, batch = next(counted)
+    assert (number, list(batch)) == (0, ["image", "label"])
+
+
+def test_an_iterator_of_a_notebook_that_is_taken_apart(images):
+    names = {"made": images.batch(2)}
+    exec("it = iter(made)\nfirst = next(it)", names)
+    names = {"made": images.batch(2)}
+    with pytest.raises(hr.GraphError, match=r"this line takes each batch apart"):
+        exec("it = iter(made)\nimage, label = next(it)", names)
+
+
+def test_other_lines_that_take_apart_are_as_they_were(images):
+    batches = images.batch(6)
+    first, second = list(iter(batches))
+    assert list(first) == list(second) == ["image", "label"]
+    (first,) = next(iter([batches.take(1)]))
+    assert list(first) == ["image", "label"]
+    for image, label in zip(*[[1, 2], [3, 4]], strict=True):
+        assert image + 2 == label
+    assert [list(batch) for batch in [ds for ds, _ in [(batches, 0)]][0]] == [["image", "label"]] * 2
+    assert [list(batch) for ds, _ in [(batches, 0)] for batch in ds] == [["image", "label"]] * 2
+
+
 def test_other_loops_are_as_they_were(images):
     batches = images.batch(2)
     first = next(iter(batches))
@@ -78,6 +161,23 @@ def test_other_loops_are_as_they_were(images):
     for number, (one, other) in enumerate(zip(batches.iterate(epoch=0), batches.iterate(epoch=0), strict=True)):
         assert number >= 0 and list(one) == list(other)
     assert [name for name, _ in (batch.items() for batch in batches.take(1)).__next__()] == ["image", "label"]
+
+
+ITERATORS_OF_C: dict[str, Callable[[hr.Dataset], object]] = {
+    "map": lambda ds: map(dict, iter(ds)),
+    "islice": lambda ds: itertools.islice(ds, 3),
+    "filter": lambda ds: filter(None, ds),
+    "rows by number": lambda ds: map(ds.__getitem__, range(3)),
+    "torch's Loader": lambda ds: itertools.islice(headrace_torch.Loader(ds, batch_size=None), 3),
+}
+
+
+@pytest.mark.parametrize(
+    "made", [pytest.param(name, marks=pytest.mark.torch if "torch" in name else ()) for name in ITERATORS_OF_C]
+)
+def test_a_loop_may_have_no_caller_in_python(made):
+    rows = hr.Generator(lambda: ITERATORS_OF_C[made](hr.Range(3)), {"value": "int64"})
+    assert [int(row["value"]) for row in rows] == [0, 1, 2]
 
 
 # ---- errors ----
@@ -127,6 +227,91 @@ ERRORS: dict[str, tuple[Callable[[hr.Dataset], object], type[BaseException], str
         r'the function gave float64 \(8, 8, 3\) for column "image", which was declared as float32 of any shape; return '
         r'array.astype\("float32"\), or declare float64',
     ),
+    "map without columns": (
+        lambda ds: ds.map(V.HWC2CHW()),
+        TypeError,
+        r"map\(\) needs columns: The column, or columns, that the first kernel reads",
+    ),
+    "shuffle without a window": (
+        lambda ds: ds.shuffle(),
+        TypeError,
+        r"shuffle\(\) needs window: How far a row may move",
+    ),
+    "a kernel without its number": (lambda _: T.OneHot(), TypeError, "needs num_classes"),
+    "a source without its path": (lambda _: hr.ImageFolder(), TypeError, r"ImageFolder\(\) needs root: "),
+    "two values for one column": (
+        lambda ds: list(ds.map(lambda image: (image, image.mean()), "image")),
+        hr.GraphError,
+        r"gave 2 values for 1 columns; map\(…, output=\[…\]\) names a column for each value",
+    ),
+    "boxes that differ in number": (
+        lambda _: list(hr.from_dataset([{"boxes": np.zeros((i, 4))} for i in range(2)]).batch(2)),
+        hr.GraphError,
+        r'use batch\(ragged="splits"\) or "list", which join them as they are, or batch\(pad=True\)',
+    ),
+    "boxes of COCO by name": (
+        lambda _: hr.boxes("boxes", "coco"),
+        hr.GraphError,
+        "format is 'coco'; write format=\"xywh\"",
+    ),
+    "boxes of YOLO by name": (
+        lambda _: hr.boxes("boxes", "yolo"),
+        hr.GraphError,
+        'write format="cxcywh", relative=True',
+    ),
+    "labels in place of the format": (
+        lambda _: hr.boxes("boxes", "label"),
+        hr.GraphError,
+        r"columns of labels are named by labels=",
+    ),
+    "ds.to(device)": (lambda ds: ds.to("cuda"), AttributeError, r'a Dataset has no to; write to_device\("cuda:0"\)'),
+    "ds.cuda()": (lambda ds: ds.cuda(), AttributeError, r'write to_device\("cuda:0"\)'),
+    "ds.numpy()": (lambda ds: ds.batch(2).numpy(), AttributeError, "leave it out: batches hold NumPy arrays"),
+    "a column as an attribute": (lambda ds: ds.labels_, AttributeError, r'each row has it: row\["labels_"\]'),
+    "hr.random_split": (
+        lambda ds: hr.random_split(ds, [1]),
+        AttributeError,
+        r"write dataset.split\(\[0.8, 0.2\], seed=0\)",
+    ),
+    "hr.from_tensor_slices": (lambda _: hr.from_tensor_slices, AttributeError, "it is called Numpy"),
+    "hr.zip": (lambda _: hr.zip, AttributeError, r"write dataset.zip\(other\)"),
+    "hr.Lines": (lambda _: hr.Lines, AttributeError, "it is called Text"),
+    "a column expression in map": (
+        lambda ds: ds.map(hr.col("label") / 10, "label"),
+        hr.GraphError,
+        "expressions are for filter: write a function of the columns",
+    ),
+    "a kernel by its name": (
+        lambda ds: ds.map([V.HWC2CHW(), "Resize"], "image"),
+        hr.GraphError,
+        r"write Resize\(…\) of headrace.vision",
+    ),
+    "a condition in a text": (
+        lambda ds: ds.filter("label > 1"),
+        hr.GraphError,
+        r"write an expression, such as hr.col\(\"x\"\) > 1",
+    ),
+    "select of columns": (
+        lambda ds: ds.select(["image"]),
+        hr.GraphError,
+        r"indices\[0\] is 'image'; it chooses rows, and project\(columns\) columns",
+    ),
+    "a method of texts in a condition": (
+        lambda ds: ds.filter(hr.col("label").strip() != ""),
+        AttributeError,
+        r"a column expression has no strip: .* such as filter\(lambda x: x.strip\(\), columns\)",
+    ),
+    "len in a condition": (
+        lambda ds: ds.filter(len(hr.col("label")) > 2),
+        TypeError,
+        r"a column expression has no length .* filter\(lambda x: len\(x\) > 2, columns\)",
+    ),
+    "OneHot of texts": (
+        lambda _: hr.Numpy({"x": ["a", "b"]}).map(T.OneHot(2), "x").schema,
+        hr.GraphError,
+        r"needs whole numbers, which Lookup makes of texts; got string \(\)",
+    ),
+    "prob= of a kernel": (lambda _: V.RandomGrayscale(prob=0.5), TypeError, "the chance of a kernel is called p"),
     "len of a filter": (
         lambda ds: len(ds.filter(hr.col("label") > 0).batch(2)),
         TypeError,
@@ -144,6 +329,114 @@ ERRORS: dict[str, tuple[Callable[[hr.Dataset], object], type[BaseException], str
     ),
     "as_tuple of nothing": (lambda ds: ds.iterate(as_tuple=[]), hr.GraphError, "as_tuple names no column"),
     "as_tuple of a number": (lambda ds: ds.options(as_tuple=2), hr.GraphError, "as_tuple is 2; write True"),
+    "shuffel=": (lambda _: hr.ImageFolder(".", shuffel=True), TypeError, r"did you mean shuffle\?"),  # type: ignore[call-arg]
+    "sede=": (lambda ds: ds.with_seed(sede=3), TypeError, r"did you mean seed\?"),
+    "drop_remainer=": (lambda ds: ds.batch(2, drop_remainer=True), TypeError, r"did you mean drop_remainder\?"),
+    "num_proc=": (
+        lambda ds: ds.map(len, "image", num_proc=4),
+        TypeError,
+        r"has no parameter num_proc; write processes=… for Python functions: map\(function, columns, processes=4\)",
+    ),
+    "remove_columns=": (
+        lambda ds: ds.map(len, "image", remove_columns=["label"]),
+        TypeError,
+        r"write project\(columns\) after the map, which names those that stay",
+    ),
+    "batched=": (
+        lambda ds: ds.map(len, "image", batched=True),
+        TypeError,
+        r"leave it out: kernels take rows, and batch kernels .* stand after batch\(size\)",
+    ),
+    "remove_columns": (lambda ds: ds.remove_columns(["label"]), AttributeError, r"write project\(columns\)"),
+    "with_format": (lambda ds: ds.with_format("torch"), AttributeError, r'write options\(as_="torch"\)'),
+    "to_pandas": (lambda ds: ds.to_pandas(), AttributeError, r"write pyarrow.Table.from_batches\(.*\).to_pandas\(\)"),
+    "LongestMaxSize": (lambda _: V.LongestMaxSize(8), AttributeError, r"write V.FitInside\(size\)"),
+    "HueSaturationValue": (
+        lambda _: V.HueSaturationValue(),
+        AttributeError,
+        r"write V.ColorJitter\(saturation=…, hue=…\), or V.RandomHls\(",
+    ),
+    "RandomBrightnessContrast": (
+        lambda _: V.RandomBrightnessContrast(),
+        AttributeError,
+        r"write V.ColorJitter\(brightness=0.2, contrast=0.2\)",
+    ),
+    "hr.Parquett": (lambda _: hr.Parquett, AttributeError, r"did you mean Parquet\?"),
+    "arrays side by side": (
+        lambda _: hr.Numpy(np.zeros((3, 2)), np.zeros(3)),  # type: ignore[call-arg]
+        TypeError,
+        r'takes 1 value without a name \(arrays\), and got 2; give the arrays in a dict .*: hr.Numpy\({"features": x, "label": y}\)',
+    ),
+    "arrays in a tuple": (
+        lambda _: hr.Numpy((np.zeros((3, 2)), np.zeros(3))),
+        hr.GraphError,
+        r'a tuple of 2 arrays, which have no names; .* hr.Numpy\({"features": x, "label": y}\)',
+    ),
+    "rows as arrays": (
+        lambda _: hr.Numpy([{"a": 1}, {"a": 2}]),
+        hr.GraphError,
+        r"a list of rows, the first with 'a'; write hr.from_dataset\(rows\)",
+    ),
+    "a path as an array": (lambda _: hr.Numpy("x.npy"), hr.GraphError, r"arrays is 'x.npy'; write hr.Npy\(path\)"),
+    "a generator as an array": (
+        lambda _: hr.Numpy(each for each in range(3)),
+        hr.GraphError,
+        r"which gives rows one by one; write hr.Generator\(function, columns\)",
+    ),
+    "a dataset as an array": (lambda ds: hr.Numpy(ds), hr.GraphError, "it is a dataset already"),
+    "files side by side": (
+        lambda _: hr.Csv("a.csv", "b.csv"),  # type: ignore[arg-type]
+        TypeError,
+        r"Csv\(\) takes several files as a list: hr.Csv\(\['a.csv', 'b.csv'\]\)",
+    ),
+    "archives side by side": (
+        lambda _: hr.WebDataset("a.tar", "b.tar"),  # type: ignore[arg-type]
+        TypeError,
+        r"hr.WebDataset\(\['a.tar', 'b.tar'\]\)",
+    ),
+    "columns side by side": (
+        lambda ds: ds.project("image", "label"),
+        TypeError,
+        r"project\(\) takes 1 value without a name \(columns\), and got 2; give several columns as a list",
+    ),
+    "an epoch without its name": (
+        lambda ds: ds.iterate(3),
+        TypeError,
+        r"iterate\(\) takes no values without a name, and got 1; name what follows: epoch=…",
+    ),
+    "too many numbers": (
+        lambda ds: ds.take(1, 2),
+        TypeError,
+        r"take\(\) takes 1 value without a name \(count\), and got 2$",
+    ),
+    "cache of a path": (
+        lambda ds: ds.cache("/tmp/kept"),
+        hr.GraphError,
+        "memory is '/tmp/kept'; write directory='/tmp/kept' for a folder",
+    ),
+    "iterator.state_dict()": (
+        lambda ds: iter(ds).state_dict(),
+        AttributeError,
+        r"an Iterator has no state_dict; write it.state\(\)",
+    ),
+    "a step of an iterator": (
+        lambda ds: iter(ds).batch(2),
+        AttributeError,
+        r"write it to the dataset, before iter\(dataset\): an iterator is one run",
+    ),
+    "ds.resume(state)": (
+        lambda ds: ds.resume(b""),
+        AttributeError,
+        r"write iterate\(state=state\), with what it.state\(\) gave",
+    ),
+    "headrace.torch.Loder": (lambda _: headrace_torch.Loder, AttributeError, r"did you mean Loader\?"),
+    "hr.shuffle": (lambda ds: hr.shuffle(ds), AttributeError, r"a dataset has it: dataset.shuffle\(…\)"),
+    "hr.epoch": (lambda _: hr.epoch, AttributeError, "a dataset has it: dataset.epoch$"),
+    "hr.schema": (lambda _: hr.schema, AttributeError, "a dataset has it: dataset.schema$"),
+    "hr.MNIST": (lambda _: hr.MNIST, AttributeError, "it is headrace.datasets.Mnist"),
+    "hr.datasets.ImageFolder": (lambda _: hr.datasets.ImageFolder, AttributeError, "it is headrace.ImageFolder"),
+    "V.resize": (lambda _: V.resize, AttributeError, r"did you mean Resize\?"),
+    "hr.manual_seed": (lambda _: hr.manual_seed(3), AttributeError, r"write dataset.with_seed\(seed\)"),
     "label_type without labels": (
         lambda _: hr.Numpy({"x": np.arange(3)}, label_type="int64"),
         hr.GraphError,
@@ -164,7 +457,10 @@ IMPORTS = {
     "from headrace import DataLoader": r"write headrace.torch.Loader\(dataset, batch_size=…\)",
     "from headrace.vision import ToTensor": r"write V.ToFloat\(\) for values of 0 … 1",
     "from headrace.vision import Reszie": "did you mean Resize",
-    "from headrace.torch import Loder": "module 'headrace.torch' has no attribute 'Loder'",
+    "from headrace.torch import Loder": "module 'headrace.torch' has no attribute 'Loder'; did you mean Loader",
+    "from headrace import Mnist": "it is headrace.datasets.Mnist",
+    "from headrace.datasets import ImageFolder": "it is headrace.ImageFolder",
+    "from headrace.datasets import Mnits": "did you mean Mnist",
 }
 
 
@@ -179,6 +475,12 @@ def test_other_ways_to_ask_for_a_name_are_as_they_were(module):
     assert not hasattr(module, "DataLoader") and getattr(module, "DataLoader", None) is None
     with pytest.raises(AttributeError):
         _ = module.DataLoader
+
+
+def test_a_name_that_is_lacking_imports_no_sets():
+    assert list(SETS) == datasets.__all__
+    done = run_python("import sys, headrace as hr; print(hasattr(hr, 'mnits'), 'headrace.datasets' in sys.modules)")
+    assert (done.stdout, done.stderr) == ("False False\n", "")
 
 
 # ---- warnings ----
@@ -204,6 +506,10 @@ WARNINGS: dict[str, tuple[Callable[[hr.Dataset], object], str]] = {
         lambda _: list(masked().map(V.Resize(4), ["image", "mask"])),
         r'column "mask", which seems to be a mask: .* write hr.mask\("mask"\) after the image',
     ),
+    "a loop over row numbers": (
+        lambda _: [each[number] for each in [hr.Range(101)] for number in range(len(each))],
+        r"dataset\[i\] was asked for more than 100 rows, with the engine begun anew for each: write `for row in dataset`",
+    ),
     "DataLoader over a dataset": (
         lambda ds: ds.__getitems__([0, 1]),
         r"one row at a time, .* write headrace.torch.Loader\(dataset, batch_size=…\)",
@@ -224,6 +530,12 @@ def test_what_runs_is_doubted(images, mistake):
     made, said = WARNINGS[mistake]
     (found,) = warned(lambda: made(images))
     assert re.search(said, found)
+
+
+def test_rows_by_number_are_doubted_once():
+    rows = hr.Range(150)
+    (said,) = warned(lambda: [rows[number] for number in range(150)])
+    assert "for more than 100 rows" in said
 
 
 # ---- files ----
@@ -270,6 +582,31 @@ def test_tabs_in_a_csv(tmp_path):
     assert 'the columns seem to be between tabs; write delimiter="\\t"' in said
 
 
+@pytest.mark.parametrize("row", ["5.1,3.5,setosa", "7,3,12", "1.5"])
+def test_a_csv_without_a_header(tmp_path, row):
+    path = written(tmp_path, "t.csv", f"{row}\n{row}\n")
+    (said,) = warned(lambda: hr.Csv(path))
+    assert "seems to be a row: " in said and "write header=False, columns=[…] for files without a header" in said
+    names = [f"c{at}" for at in range(row.count(",") + 1)]
+    assert warned(lambda: hr.Csv(path, header=False, columns=names)) == []
+    assert len(list(hr.Csv(path, header=False, columns=names))) == 2
+    assert warned(lambda: hr.Csv(path, columns=names)) == []
+
+
+def test_a_row_of_equal_numbers_for_a_header(tmp_path):
+    path = written(tmp_path, "t.csv", "1,1,5\n3,4,5\n")
+    with pytest.raises(
+        hr.GraphError, match='the name "1" twice; if it is a row, write header=False, and name the fields'
+    ):
+        hr.Csv(path)
+
+
+@pytest.mark.parametrize("header", ["0,1,2", "1990,1991", "label,1,7", "id", "1", "a,b", "nan,inf"])
+def test_other_headers_are_not_doubted(tmp_path, header):
+    path = written(tmp_path, "t.csv", f"{header}\n{header}\n")
+    assert warned(lambda: hr.Csv(path)) == []
+
+
 def test_files_of_another_kind(tmp_path):
     packed = written(tmp_path, "t.npy", gzip.compress(b"x" * 100))
     with pytest.raises(hr.DataError, match="the file is gzip, by its first bytes: decompress it first"):
@@ -302,7 +639,7 @@ def test_a_table_of_pandas_keeps_its_columns():
 def test_another_python_is_named(tmp_path):
     source = pathlib.Path(hr.__file__).read_text()
     package = tmp_path / "headrace"
-    package.mkdir()
+    shutil.copytree(pathlib.Path(hr.__file__).with_name("_arguments"), package / "_arguments")
     (package / "__init__.py").write_text(source[: source.index("from headrace import functions")])
     other = "_engine.cpython-399-x86_64-linux-gnu.so"
     (package / other).touch()

@@ -122,8 +122,8 @@ def test_rows_that_are_left_begin_the_next_epoch(dots, rows, make, on_error):
 @pytest.mark.parametrize("make", [some, indexed])
 def test_one_engine_runs_all_epochs(folder, monkeypatch, make, ending):
     started = []
-    start = headrace._datasets.runs.start
-    monkeypatch.setattr(headrace._datasets.runs, "start", lambda *given: started.append(1) or start(*given))
+    start = headrace._datasets.runs.start_engine
+    monkeypatch.setattr(headrace._datasets.runs, "start_engine", lambda *given: started.append(1) or start(*given))
     iterator = make(folder, last_batch_handle=ending)
     started.clear()  # One that looks for the files.
     assert steps(iterator, 11) == expected(ROWS, 4, ending, 4)[:11]

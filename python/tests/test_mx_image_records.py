@@ -149,8 +149,8 @@ def test_a_reset_in_mid_epoch_begins_at_the_first_row(folder, round_batch, by_nu
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 def test_one_engine_runs_all_epochs(dots, monkeypatch, rows, round_batch, make, on_error):
     started = []
-    start = headrace._datasets.runs.start
-    monkeypatch.setattr(headrace._datasets.runs, "start", lambda *given: started.append(1) or start(*given))
+    start = headrace._datasets.runs.start_engine
+    monkeypatch.setattr(headrace._datasets.runs, "start_engine", lambda *given: started.append(1) or start(*given))
     iterator = make(dots, rows, data_shape=(3, 1, 1), round_batch=round_batch, on_error=on_error)
     started.clear()  # One that looks for the files.
     expected = (expected_rounds if round_batch else expected_padded)(rows, 4, 3)

@@ -246,7 +246,7 @@ def test_what_is_no_iterator_is_refused():
 
 
 class Simple(mx.io.DataIter):
-    """The tutorials' iterator of the user's own."""
+    """The user iterator of the tutorials."""
 
     def __init__(self, batches, fail_at=None):
         super().__init__(2)

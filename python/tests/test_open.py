@@ -393,6 +393,12 @@ def test_files_of_several_formats_are_listed(tmp_path):
     assert numbers(hr.open(tmp_path / "*.csv")) == [1, 2]
 
 
+def test_the_manifest_of_a_set_is_left_out(tmp_path):
+    hr.Numpy({"x": np.arange(2)}).write_tfrecord(tmp_path / "set.tfrecord", files=2)
+    (tmp_path / "set.tfrecord.manifest.json").write_text('{"rows": 2}')
+    assert [int(row["x"]) for row in hr.open(tmp_path)] == [0, 1]
+
+
 def test_folders_of_folders_and_nothing(tmp_path):
     with pytest.raises(hr.NotFoundError, match="is empty"):
         hr.open(tmp_path)

@@ -188,13 +188,15 @@ def test_datasets_are_joined_where_options_agree_or_one_has_none():
 
 def test_they_are_what_iterate_takes_but_epoch_and_state():
     parameters = inspect.signature(hr.Dataset.iterate).parameters
-    assert set(parameters) == {"self", "epoch", "start", "state", "options"}
+    assert set(parameters) == {"self", "epoch", "start", "stop", "state", "options"}
     assert parameters["options"].annotation == "Unpack[RunParameters]"
     with pytest.raises(TypeError, match=r"iterate\(\) has no parameter worker; did you mean workers\?"):
         hr.Range(3).iterate(worker=1)
-    with pytest.raises(TypeError, match=r"iterate\(\) has no parameter other; it has epoch, start, state, seed, shard"):
+    with pytest.raises(
+        TypeError, match=r"iterate\(\) has no parameter other; it has epoch, start, stop, state, seed, shard"
+    ):
         hr.Range(3).iterate(other=1)
-    for name in ("epoch", "start", "state", "worker"):
+    for name in ("epoch", "start", "stop", "state", "worker"):
         with pytest.raises(TypeError, match=rf"options\(\) has no parameter {name}"):
             hr.Range(3).options(**{name: 1})
 
@@ -202,7 +204,7 @@ def test_they_are_what_iterate_takes_but_epoch_and_state():
 def test_a_wrong_option_is_refused_at_once():
     for given, message in [
         ({"workers": 0}, "options: workers is 0; it must be at least 1"),
-        ({"as_": "tensor"}, "options: as_ is 'tensor'; it must be one of 'numpy', 'torch', 'dlpack'"),
+        ({"as_": "lists"}, "options: as_ is 'lists'; it must be one of 'numpy', 'torch', 'dlpack'"),
         ({"shard": (2, 2)}, r"options: shard is \(2, 2\); ranks go from 0 to 1"),
         ({"memory": "much"}, "options: memory is 'much'; write a number of bytes"),
         ({"cache": 3}, "options: cache is 3; it must be a path"),

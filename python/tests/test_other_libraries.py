@@ -1,5 +1,6 @@
 """Mistakes that users of other libraries make at first: each is answered by what to write here."""
 
+import abc
 import enum
 import functools
 import inspect
@@ -34,7 +35,9 @@ def test_a_method_of_another_library_names_ours(name):
 
 def test_a_method_of_no_library_is_just_unknown():
     dataset = hr.Range(3)
-    with pytest.raises(AttributeError, match="a Dataset has no fetch$"):
+    with pytest.raises(
+        AttributeError, match=r'a Dataset has no fetch; if it is a column, each row has it: row\["fetch"\]$'
+    ):
         dataset.fetch  # noqa: B018
     assert not hasattr(dataset, "prefetch")
     assert getattr(dataset, "prefetch", None) is None
@@ -277,6 +280,54 @@ def test_a_function_that_reads_a_row_as_a_dict_fails_with_a_hint(pipeline, got):
         list(pipeline(table))
 
 
+def written_to(image):
+    image[:] = 0
+    return image
+
+
+def takes(image, kind):
+    """As functions of torch and torchvision."""
+    raise TypeError(f"argument 'input' must be {kind}, not {type(image).__module__}.{type(image).__qualname__}")
+
+
+@pytest.mark.parametrize(
+    ("function", "hint"),
+    [
+        (lambda image: image.convert("L"), r"PIL.Image.fromarray\(image\) makes a picture of PIL"),
+        (lambda image: image[:2].crop((0, 0, 1, 1)), r"PIL.Image.fromarray\(image\) makes a picture of PIL"),
+        (lambda image: image.width, r"PIL.Image.fromarray\(image\) makes a picture of PIL"),
+        (lambda image: image.permute(2, 0, 1), r"torch.tensor\(image\) makes a tensor"),
+        (lambda image: image.float() / 255, r"torch.tensor\(image\) makes a tensor"),
+        (lambda image: takes(image, "Tensor"), r"torch.tensor\(image\) makes a tensor"),
+        (lambda image: takes(image, "PIL Image"), r"PIL.Image.fromarray\(image\) makes a picture of PIL"),
+        (lambda image: image.resize((2, 2)), r"PIL.Image.fromarray\(image\) makes a picture of PIL"),
+        (written_to, r"may not write to: begin with a copy, as in image = image.copy\(\)"),
+        (lambda image: np.add(image, 1, out=image), r"may not write to: begin with a copy"),
+    ],
+)
+def test_a_function_that_takes_an_array_for_something_else_fails_with_a_hint(function, hint):
+    images = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    for processes in (0, 1):
+        with pytest.raises(hr.FunctionError, match=rf"{hint}.*\n.*in: map") as caught:
+            list(images.map(function, "image", processes=processes))
+        assert caught.value.operator == "map[1] PythonFunction"
+
+
+def test_other_attributes_and_values_have_no_such_hint():
+    class Odd(ValueError):
+        def __str__(self):
+            raise OSError
+
+    def odd(x):
+        raise Odd
+
+    images = hr.Numpy({"image": np.zeros((2, 4, 4, 3), np.uint8)})
+    for function in (odd, lambda x: x.nothing, lambda x: (1).convert, lambda x: int("a")):
+        with pytest.raises(hr.FunctionError) as caught:
+            list(images.map(function, "image"))
+        assert "a function gets" not in str(caught.value)
+
+
 def test_other_errors_of_functions_have_no_such_hint():
     def fails(x):
         raise TypeError("no")
@@ -377,8 +428,122 @@ def test_a_transform_of_another_library_names_ours(name):
 
 @pytest.mark.parametrize("name", sorted(table_names.SOURCES))
 def test_a_source_of_another_library_names_ours(name):
-    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; (write|iterate|it is called)"):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; (write|iterate|leave it out|it is called)"):
         getattr(hr, name)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in table_names.SOURCES if name.startswith("from_")))
+def test_what_makes_a_dataset_elsewhere_names_ours(name):
+    with pytest.raises(AttributeError, match=f"type object 'Dataset' has no attribute '{name}'; (write|it is called)"):
+        getattr(hr.Dataset, name)
+
+
+def test_a_class_of_datasets_is_as_it_was_without_advice():
+    with pytest.raises(AttributeError, match="^type object 'Csv' has no attribute 'nothing'$"):
+        hr.Csv.nothing  # noqa: B018
+    assert not hasattr(hr.Dataset, "from_dict") and pickle.loads(pickle.dumps(hr.Csv)) is hr.Csv
+
+
+def test_a_class_of_ones_own_may_be_abstract():
+    class Numbers(hr.Range, abc.ABC):
+        @abc.abstractmethod
+        def name(self): ...
+
+    class Few(Numbers):
+        def name(self):
+            return "few"
+
+    with pytest.raises(TypeError, match="abstract"):
+        Numbers(3)
+    assert len(Few(3)) == 3 and isinstance(Few(3), Numbers) and not isinstance(hr.Range(3), Numbers)
+    assert issubclass(Few, hr.Dataset) and not isinstance(3, hr.Dataset)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("state", r"write loader.state_dict\(\)"),
+        ("num_workers", "leave it out"),
+        ("pin_memory", "leave it out"),
+        ("map", "write it to the dataset"),
+        ("classes", "the dataset has it: loader.dataset"),
+    ],
+)
+def test_an_attribute_of_a_loader_names_ours(name, advice):
+    with pytest.raises(AttributeError, match=f"a Loader has no {name}; {advice}"):
+        getattr(Loader(hr.Range(3)), name)
+
+
+def test_another_attribute_of_a_loader_is_just_unknown():
+    with pytest.raises(AttributeError, match="^a Loader has no nothing$"):
+        Loader(hr.Range(3)).nothing  # noqa: B018
+    assert not hasattr(Loader(hr.Range(3)), "__nothing__")
+
+
+@pytest.mark.parametrize("added", [lambda ds: ds + ds, lambda ds: sum([ds, ds]), lambda ds: [ds] and ds + [ds]])
+def test_a_sum_of_datasets_is_a_succession(added):
+    with pytest.raises(TypeError, match=r"write dataset.concat\(other\)"):
+        added(hr.Range(3))
+
+
+def test_datasets_are_given_side_by_side():
+    with pytest.raises(hr.GraphError, match=r"concat takes datasets, not .*; write concat\(\*datasets\)"):
+        hr.Range(3).concat([hr.Range(3)])
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("Cifar10Dataset", "Cifar10"),
+        ("CIFAR100", "Cifar100"),
+        ("CocoDetection", "Coco"),
+        ("VOCSegmentation", "VOC"),
+        ("OxfordIIITPet", "OxfordPets"),
+        ("FakeData", "FakeImage"),
+    ],
+)
+def test_a_set_of_another_library_names_ours(name, ours):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; it is headrace.datasets.{ours}$"):
+        getattr(hr, name)
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; it is called {ours}$"):
+        getattr(hr.datasets, name)
+    assert hasattr(hr.datasets, ours)
+
+
+@pytest.mark.parametrize(("form", "ours"), [("pt", "torch"), ("TF", "dlpack"), ("pandas", "arrow"), ("np", "numpy")])
+def test_a_form_of_another_library_names_ours(form, ours):
+    with pytest.raises(hr.GraphError, match=f'as_ is {form!r}; write "{ours}"'):
+        hr.Range(3).options(as_=form)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ours"),
+    [
+        ("long", '"int64"'),
+        ("int", '"int64", or "int32"'),
+        ("torch.uint8", '"uint8"'),
+        ("np.Float", '"float32", or "float64"'),
+    ],
+)
+def test_a_dtype_of_another_library_names_ours(dtype, ours, tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    for made in (
+        lambda: T.TypeCast(dtype),
+        lambda: hr.ImageFolder(tmp_path, label_type=dtype),
+        lambda: hr.Csv(tmp_path / "t.csv", types={"a": dtype}).schema,
+        lambda: hr.Generator(lambda: iter([1]), {"a": (dtype, ())}),
+        lambda: hr.TFRecord(tmp_path / "t", {"a": dtype}).schema,
+    ):
+        with pytest.raises(hr.GraphError, match=f"is .*'{dtype}'.*; write {ours}"):
+            made()
+
+
+@pytest.mark.torch
+def test_dtypes_of_torch_are_taken(photos):
+    torch = pytest.importorskip("torch")
+    assert hr.ImageFolder(photos, label_type=torch.long).schema["label"].dtype == "int64"
+    assert hr.Range(3).map(T.TypeCast(torch.bfloat16), "value").schema["value"].dtype == "bfloat16"
+    assert hr.Generator(lambda: iter([1]), {"x": torch.float32}).schema["x"].dtype == "float32"
 
 
 ADVICE = [*other_libraries._METHODS.values(), *other_libraries._KEYWORDS.values()]
@@ -390,7 +555,10 @@ def test_what_advice_names_is_there():
     named = {match for advice in ADVICE for match in re.findall(r"\b(hr|V|T|dataset)\.([A-Za-z]\w*)", advice)}
     assert [f"{home}.{name}" for home, name in sorted(named) if not hasattr(homes[home], name)] == []
     methods = {match for advice in ADVICE for match in re.findall(r"^write ([a-z]\w*)\(", advice)}
-    assert sorted(name for name in methods - {"function", "len", "list", "next"} if not hasattr(hr.Dataset, name)) == []
+    assert (
+        sorted(name for name in methods - {"function", "iter", "len", "list", "next"} if not hasattr(hr.Dataset, name))
+        == []
+    )
 
 
 def test_no_name_of_ours_is_among_those_of_others():

@@ -1,6 +1,7 @@
 """Parameters: numbers that change from epoch to epoch."""
 
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from headrace import transforms as T
 from headrace import vision as V
 from headrace._graph import parameters
 from headrace._runs.iterator import _live
+from headrace.ray.sent_graph import sent_graph
+from headrace.ray.sent_values import give_values
 
 
 def levels(dataset, epoch, column="level", **options):
@@ -867,3 +870,40 @@ def test_a_number_that_no_graph_holds_is_refused_when_it_is_set(value):
             parameter.set(value, epoch=0)
     with pytest.raises(hr.GraphError, match="default: "):
         hr.parameter("p", default=value)
+
+
+class TestTravelling:
+    """A pipeline that is pickled for processes that run the epochs that were asked for."""
+
+    @staticmethod
+    def arrived(dataset):
+        sent = sent_graph(dataset, 0, {})
+        again = pickle.loads(sent.pickled)
+        give_values(again, sent.values)
+        return again
+
+    def test_values_of_functions_are_those_of_the_epochs_that_were_asked_for(self):
+        there = []
+        dataset = filled(hr.parameter("level", fn=lambda epoch: there.append(epoch) or epoch * 2))
+        expected = levels(dataset, 3)
+        again = self.arrived(dataset)
+        there.clear()
+        assert levels(again, 3) == expected and there == []
+        with pytest.raises(hr.FunctionError, match="the value of epoch 4 was not fixed"):
+            levels(again, 4)
+
+    def test_values_that_were_set_and_the_default_hold_there(self):
+        level = hr.parameter("level", default=15)
+        level.set(25, epoch=2)
+        again = self.arrived(filled(level))
+        assert [levels(again, epoch)[0] for epoch in (1, 2, 3)] == [15, 25, 25]
+
+    def test_one_that_two_steps_read_is_one_there(self):
+        level = hr.parameter("level", default=15)
+        dataset = hr.Range(4).map(T.Fill(level), "value", "level").map(T.Fill(level), "level", "other").batch(2)
+        again = self.arrived(dataset)
+        assert levels(again, 0) == levels(again, 0, "other") == [15] * 4
+
+    def test_elsewhere_they_stay(self):
+        with pytest.raises(hr.GraphError, match="would not see what is set here"):
+            pickle.dumps(filled(hr.parameter("level", default=15)))

@@ -166,6 +166,16 @@ def test_a_struct_of_bytes_and_path_is_one_column(tmp_path):
         assert [bytes(row["image"]) for row in dataset] == [b"here", b"from the file", b""]
 
 
+@pytest.mark.parametrize("options", [{}, {"shuffle": True}, {"index": "build", "shuffle": True}])
+def test_a_struct_may_have_no_path_in_one_file_and_no_bytes_in_another(tmp_path, options):
+    (tmp_path / "b.jpg").write_bytes(b"of the file")
+    write(tmp_path / "0.parquet", pa.table({"image": [{"bytes": b"own", "path": None}] * 6}))
+    write(tmp_path / "1.parquet", pa.table({"image": [{"bytes": None, "path": "b.jpg"}] * 6}))
+    ds = hr.Parquet([tmp_path / "0.parquet", tmp_path / "1.parquet"], **options)
+    assert sorted(bytes(row["image"]) for row in ds) == [b"of the file"] * 6 + [b"own"] * 6
+    assert len(ds.batch(12).head(1)[0]["image"]) == 12
+
+
 def test_class_labels_have_the_names_of_the_metadata(tmp_path):
     features = {"label": {"names": ["cat", "dog"], "_type": "ClassLabel"}}
     table = pa.table({"label": pa.array([1, 0], pa.int64())}).replace_schema_metadata(
@@ -203,6 +213,25 @@ def test_dictionaries_whose_names_have_dots(tmp_path):
     dataset = hr.Parquet(write(tmp_path / "a.parquet", pa.table({"a.b": kinds, "s": structs})))
     assert dataset.classes_of("a.b") == dataset.classes_of("s.x.y") == ["b", "a"]
     assert values(dataset, "a.b") == values(dataset, "s.x.y") == [0, 1]
+
+
+def test_a_field_of_a_struct_is_not_taken_for_the_column_of_its_dotted_name(tmp_path):
+    kinds = pa.array(["b", "a"]).dictionary_encode()
+    inner = pa.StructArray.from_arrays([pa.array([5, 6])], ["c"])
+    structs = pa.StructArray.from_arrays([inner], ["b"])
+    path = write(tmp_path / "a.parquet", pa.table({"a": structs, "a.b": kinds, "x": [1, 2]}))
+    dataset = hr.Parquet(path)
+    assert dataset.classes_of("a.b") == ["b", "a"]
+    assert [(row["a.b"], row["a.b.c"], row["x"]) for row in dataset] == [(0, 5, 1), (1, 6, 2)]
+
+
+@pytest.mark.parametrize("index", [None, "build"])
+def test_names_that_two_columns_have_are_refused_where_they_are_chosen(tmp_path, index):
+    path = write(tmp_path / "a.parquet", pa.table({"a.b": [1, 2], "a": [{"b": 10, "c": 5}, {"b": 11, "c": 6}]}))
+    for columns in (None, ["a.b"]):
+        with pytest.raises(hr.GraphError, match=r'a\.parquet: the Arrow schema has two columns "a\.b"; rename one'):
+            hr.Parquet(path, columns=columns, index=index)
+    assert values(hr.Parquet(path, columns=["a.c"], index=index), "a.c") == [5, 6]
 
 
 def test_classes_number_texts(tmp_path):
@@ -541,7 +570,90 @@ def test_a_text_that_begins_within_a_character_is_the_error_of_its_row(tmp_path)
     assert given == ["a"]
 
 
+@pytest.mark.parametrize("options", [{"window": 0}, {"window": 5}, {"index": "build"}])
+def test_texts_that_are_not_utf8_are_skipped_wherever_they_are_in_a_shuffle(tmp_path, options):
+    words = [b"word %d" % i if i % 11 else b"\xff%d" % i for i in range(200)]
+    offsets = np.cumsum([0, *map(len, words)]).astype(np.int32)
+    texts = pa.StringArray.from_buffers(200, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"".join(words)))
+    path = write(tmp_path / "a.parquet", pa.table({"value": range(200), "text": texts}), rows=30)
+    rows = hr.Parquet(path, shuffle=True, **options).on_error("skip")
+    for dataset in (rows, rows.batch(16).unbatch()):
+        found = {int(row["value"]): row["text"] for row in dataset}
+        assert found == {i: f"word {i}" for i in range(200) if i % 11}
+
+
 # ---- Ctrl-C ----
+
+
+def with_a_stated_shape(rows: list, shape: object) -> object:
+    """A column `x` as the library `datasets` writes an Array2D of int32, for readers that did not import it."""
+    metadata = {
+        b"ARROW:extension:name": b"datasets.features.features.Array2DExtensionType",
+        b"ARROW:extension:metadata": json.dumps([shape, "int32"]).encode(),
+    }
+    field = pa.field("x", pa.list_(pa.list_(pa.int32())), metadata=metadata)
+    schema = pa.schema([pa.field("value", pa.int64()), field])
+    return pa.table([pa.array(range(len(rows))), pa.array(rows, field.type)], schema)
+
+
+ARRAYS = [[[3 * n, 1, 2], [3, 4, n]] for n in range(9)]
+
+
+@pytest.mark.parametrize("options", [{}, {"shuffle": True}, {"index": "build", "shuffle": True}])
+@pytest.mark.parametrize("columns", [None, ["x", "value"]])
+def test_arrays_of_hugging_face_have_the_shape_that_they_state(tmp_path, options, columns):
+    path = write(tmp_path / "a.parquet", with_a_stated_shape(ARRAYS, [2, 3]))
+    ds = hr.Parquet(path, columns, **options)
+    assert ds.schema["x"] == ("int32", (2, 3))
+    assert sorted((int(row["value"]), row["x"].tolist()) for row in ds) == list(enumerate(ARRAYS))
+    assert next(iter(ds.batch(9)))["x"].shape == (9, 2, 3)
+    assert sorted(values(hr.Parquet(path, ["value"], **options))) == list(range(9))
+
+
+def test_arrays_of_hugging_face_may_differ_in_the_first_axis(tmp_path):
+    rows = [[[1, 2, 3]] * (n % 3) for n in range(6)]
+    ds = hr.Parquet(write(tmp_path / "a.parquet", with_a_stated_shape(rows, [None, 3])))
+    assert ds.schema["x"] == ("int32", (None, 3))
+    assert [row["x"].shape for row in ds] == [(n % 3, 3) for n in range(6)]
+
+
+def test_a_row_of_another_shape_than_is_stated_is_damage_of_its_row_group(tmp_path):
+    path = write(tmp_path / "a.parquet", with_a_stated_shape([*ARRAYS[:5], [[1, 2, 3]]], [2, 3]))
+    with pytest.raises(
+        hr.DataError,
+        match=r'row group 1: .* a row of the column "x" has another shape than its column states(?s:.*)file: .*a\.parquet',
+    ):
+        list(hr.Parquet(path))
+
+
+def test_damage_is_not_said_to_be_another_shape_where_no_array_is_read(tmp_path):
+    table = with_a_stated_shape(ARRAYS, [2, 3])
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=False)
+    first = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    written = bytearray(path.read_bytes())
+    written[first.data_page_offset : first.data_page_offset + first.total_compressed_size] = (
+        b"\xff" * first.total_compressed_size
+    )
+    path.write_bytes(written)
+    with pytest.raises(hr.DataError, match="pyarrow cannot decode it: "):
+        list(hr.Parquet(path, ["value"]))
+    with pytest.raises(hr.DataError, match='pyarrow cannot decode it, perhaps because a row of the column "x" has'):
+        list(hr.Parquet(path))
+
+
+def test_missing_arrays_of_hugging_face(tmp_path):
+    path = write(tmp_path / "a.parquet", with_a_stated_shape([*ARRAYS[:5], None], [2, 3]))
+    with pytest.raises(hr.DataError, match='column "x" has no value in row 5'):
+        list(hr.Parquet(path))
+    assert list(hr.Parquet(path, missing={"x": -1}))[5]["x"].tolist() == [[-1] * 3] * 2
+
+
+@pytest.mark.parametrize("shape", ["a", [-1, 3], [[2]], [], [2, None], [2, 3, 4], {"a": 1}, None])
+def test_shapes_that_no_array_has_are_passed_over(tmp_path, shape):
+    ds = hr.Parquet(write(tmp_path / "a.parquet", with_a_stated_shape(ARRAYS, shape)))
+    assert ds.schema["x"] == ("int32", (None, None))
+    assert [row["x"].tolist() for row in ds] == ARRAYS
 
 
 @pytest.mark.parametrize("method", ["__init__", "read"])

@@ -12,6 +12,7 @@ import headrace as hr
 from headrace import datasets
 from headrace import vision as V
 from tests import picture_set_files as made
+from tests.set_files import mat_bytes
 
 
 def values(ds: hr.Dataset, name: str) -> list:
@@ -93,13 +94,17 @@ def test_flickr8k_has_captions_in_order(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert names(datasets.Flickr8k(tmp_path, "train")) == ["b.jpg", "a.jpg"]
+        made.put_text(tmp_path / "Flickr8k_text" / "Flickr_8k.trainImages.txt", "a.jpg\nd.jpg\n")
+        ds = datasets.Flickr8k(tmp_path, "train")
+    assert names(ds) == ["a.jpg"]
+    assert [(each.entry, each.reason) for each in ds.left_out][1:] == [("d.jpg", "it has no caption")]
 
 
 def test_captions_of_csv(tmp_path):
     made.put(tmp_path / "flickr30k_images", ["1.jpg", "2.jpg"])
     made.put_text(
         tmp_path / "results.csv",
-        "image_name| comment_number| comment\n1.jpg| 0| One , two .\n1.jpg| 1| Three .\n2.jpg| 0| Four .\n",
+        "image_name| comment_number| comment\n1.jpg| 0| One , two .\n1.jpg| 1   Three .\n2.jpg| 0| Four .\n",
     )
     assert values(datasets.Flickr30k(tmp_path), "captions") == [["One , two .", "Three ."], ["Four ."]]
     made.put(tmp_path / "Images", ["a.jpg"])
@@ -134,6 +139,49 @@ def test_names_of_pictures_need_not_be_utf8(tmp_path):
         datasets.Flickr8k(tmp_path)
 
 
+def test_clevr_counts_what_is_in_a_scene(tmp_path):
+    made.write_clevr(tmp_path)
+    ds = datasets.CLEVR(tmp_path, "val")
+    assert names(ds) == ["CLEVR_val_000001.png", "CLEVR_val_000000.png", "CLEVR_val_000002.png"]
+    assert values(ds, "count") == [3, 0, 10] and ds.schema["count"] == ("int64", ())
+    assert names(datasets.CLEVR(tmp_path, "test")) == ["CLEVR_test_000000.png", "CLEVR_test_000001.png"]
+    assert list(datasets.CLEVR(tmp_path / "CLEVR_v1.0", "test").schema) == ["image"]
+    (path,) = tmp_path.rglob("CLEVR_val_scenes.json")
+    for text, said in (
+        ('{"scenes": [{"image_filename": "a.png"}]}', "scene 0 must have a list as objects"),
+        ('{"scenes": [{"objects": []}]}', "scene 0 must have a text as image_filename"),
+        ("[", "it is not JSON"),
+    ):
+        path.write_text(text)
+        with pytest.raises(hr.DataError, match=f"CLEVR_val_scenes.json: {said}"):
+            datasets.CLEVR(tmp_path, "val")
+
+
+TWICE = {
+    "VOC": (made.write_voc, "ImageSets/Main/train.txt", lambda folder: datasets.VOC(folder, "train", "detection")),
+    "Food101": (made.write_food101, "meta/train.txt", datasets.Food101),
+    "Places365": (made.write_places365, "places365_val.txt", lambda folder: datasets.Places365(folder, "val", True)),
+}
+
+
+@pytest.mark.parametrize("kind", TWICE)
+def test_pictures_that_a_list_names_twice_are_an_error(tmp_path, kind):
+    write, listed, opened = TWICE[kind]
+    write(tmp_path)
+    (path,) = tmp_path.rglob(listed)
+    path.write_text(path.read_text().rstrip() + "\n" + path.read_text().splitlines()[0] + "\n")
+    with pytest.raises(hr.DataError, match=f"{path.name}: .* comes twice"):
+        opened(tmp_path)
+
+
+def test_a_list_does_not_lead_out_of_its_folder(tmp_path):
+    made.write_food101(tmp_path)
+    (path,) = tmp_path.rglob("meta/train.txt")
+    path.write_text("../../secret\n")
+    with pytest.raises(hr.DataError, match="train.txt.*secret"):
+        datasets.Food101(tmp_path)
+
+
 def test_places365_has_labels_of_the_list(tmp_path):
     made.write_places365(tmp_path)
     for small in (False, True):
@@ -159,6 +207,18 @@ def test_wider_face_without_a_face_has_no_box(tmp_path):
     assert [row["event"] for row in ds] == ["0--Parade", "1--Handshaking", "0--Parade"]
     assert values(datasets.WIDERFace(tmp_path, boxes="xywh"), "boxes")[0] == [[10, 20, 30, 40], [1, 2, 3, 4]]
     assert list(datasets.WIDERFace(tmp_path, "test").schema) == ["image", "event"]
+    assert ds.doubts["boxes_empty"] == 0 and datasets.WIDERFace(tmp_path, "test").doubts == {}
+    (path,) = tmp_path.rglob("wider_face_train_bbx_gt.txt")
+    path.write_text(path.read_text().replace("\n1 2 3 4 ", "\n-1 2 0 4 "))
+    for form in ("xyxy", "xywh"):
+        ds = datasets.WIDERFace(tmp_path, boxes=form)
+        assert ds.doubts == {
+            "boxes_outside": 1,
+            "boxes_empty": 1,
+            "first_outside": "box 1 of 0--Parade/0_Parade_1.jpg",
+            "first_empty": "box 1 of 0--Parade/0_Parade_1.jpg",
+        }
+    assert values(ds, "boxes")[0][1] == [-1, 2, 0, 4]
 
 
 @pytest.mark.parametrize(
@@ -225,6 +285,7 @@ def test_oxford_pets_have_breeds(tmp_path):
     assert ds.project("species").classes == ["cat", "dog"]
     masked = datasets.OxfordPets(tmp_path, mask=True)
     assert names(masked, "mask") == ["great_pyrenees_2.png", "Abyssinian_1.png", "Abyssinian_3.png"]
+    assert masked.classes == ds.classes and masked.classes_of("mask") == ["pet", "background", "border"]
     (tmp_path / "annotations" / "trimaps" / "Abyssinian_1.png").unlink()
     with pytest.warns(hr.PipelineWarning, match="left out annotations/trimaps/Abyssinian_1.png"):
         assert names(datasets.OxfordPets(tmp_path, mask=True, missing="skip")) == [
@@ -237,7 +298,11 @@ def test_gtsrb_has_boxes_of_signs(tmp_path):
     made.write_gtsrb(tmp_path)
     ds = datasets.GTSRB(tmp_path)
     assert values(ds, "label") == [0, 0, 14] and values(ds, "boxes")[1] == [[5, 6, 26, 26]]
-    assert values(datasets.GTSRB(tmp_path, "test", "xywh"), "boxes") == [[[6, 5, 43, 45]]]
+    ds = datasets.GTSRB(tmp_path, "test", "xywh")
+    assert values(ds, "boxes") == [[[6, 5, 43, 45]]] and ds.doubts["boxes_outside"] == 0
+    (path,) = tmp_path.rglob("GT-final_test.csv")
+    path.write_text(path.read_text().replace("ppm;53;54;", "ppm;53;49;"))
+    assert datasets.GTSRB(tmp_path, "test").doubts["first_outside"] == "box 0 of 00000.ppm"
 
 
 def test_div2k_pairs_large_and_small(tmp_path):
@@ -350,6 +415,22 @@ def test_caltech101_lists_its_background(tmp_path):
     with pytest.warns(hr.PipelineWarning, match="BACKGROUND_Google"):
         ds = datasets.Caltech101(tmp_path)
     assert ds.classes == ["cup"] and [each.entry for each in ds.left_out] == ["BACKGROUND_Google"]
+
+
+def test_caltech101_has_outlines(tmp_path):
+    made.write_caltech101(tmp_path)
+    ds = datasets.Caltech101(tmp_path, outlines=True)
+    assert ds.classes == ["Faces", "cup"] and names(ds) == ["image_0001.jpg", "image_0002.jpg", "image_0001.jpg"]
+    assert values(ds, "boxes") == [[[10, 30, 20, 40]], [[11, 31, 21, 41]], [[10, 30, 20, 40]]]
+    assert values(ds, "outline")[1] == [[0, 2], [1.5, 4], [3, 6]] and ds.schema["outline"] == ("float32", (None, 2))
+    assert list(datasets.Caltech101(tmp_path).schema) == ["image", "label"]
+    path = tmp_path / "Annotations" / "Faces_2" / "annotation_0001.mat"
+    path.write_bytes(mat_bytes({"obj_contour": np.zeros((3, 2)), "box_coord": np.zeros((1, 4))}))
+    with pytest.raises(hr.DataError, match=r"annotation_0001\.mat: its array obj_contour has the shape \(3, 2\)"):
+        datasets.Caltech101(tmp_path, outlines=True)
+    path.unlink()
+    with pytest.raises(hr.NotFoundError, match=r"1 of 3 files missing: Faces_2/annotation_0001\.mat"):
+        datasets.Caltech101(tmp_path, outlines=True)
 
 
 def test_sun397_may_have_deeper_classes(tmp_path):

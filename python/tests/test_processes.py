@@ -147,6 +147,40 @@ def test_the_row_that_imports_torch_draws_from_its_own_seed(tmp_path, monkeypatc
     assert values(build(1, seed_globals=False)) == [-1] * 6
 
 
+def test_garbage_is_collected_as_usual_once_a_process_has_imported(tmp_path, monkeypatch):
+    # In the environment, as the globals of modules travel.
+    (tmp_path / "many_objects.py").write_text(
+        "import gc, os\n"
+        "found = []\n"
+        "gc.callbacks.append(lambda phase, _: found.append(phase))\n"
+        "held = [[] for _ in range(50_000)]\n"
+        "gc.callbacks.pop()\n"
+        "os.environ['COLLECTED'] = str(bool(found))\n"
+    )
+    (tmp_path / "own_threshold.py").write_text("import gc\ngc.set_threshold(321)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("COLLECTED", "")
+    usual = run_python("import gc; print(*gc.get_threshold())").stdout.split()
+    threshold = gc.get_threshold()
+    import many_objects
+    import own_threshold
+
+    gc.set_threshold(*threshold)
+    assert os.environ["COLLECTED"] == "True"
+
+    def seen(value):
+        assert many_objects.held
+        return (os.environ["COLLECTED"], *map(str, gc.get_threshold()))
+
+    def seen_beside_its_own(value):
+        return own_threshold.gc.get_threshold()[0]
+
+    columns = ["collected", "a", "b", "c"]
+    (row,) = hr.Range(1).map(seen, "value", output=columns, processes=1)
+    assert [row[name] for name in columns] == ["False", *usual]
+    assert values(hr.Range(1).map(seen_beside_its_own, "value", processes=1)) == [321]
+
+
 def test_a_state_taken_with_processes_goes_on_without():
     build = lambda count: hr.Range(20).map(noisy, "value", processes=count).batch(3)  # noqa: E731
     whole = rows_of(build(0))
@@ -364,6 +398,56 @@ def test_worker_init_runs_for_each_run(tmp_path):
         assert values(hr.Range(3).map(look, "value", processes=1, worker_init=ready)) == [5] * 3
     logged = (tmp_path / "log").read_text().split()
     assert len(logged) == 2 and len(set(logged)) == 1
+
+
+class LoadsWhen:
+    """A function that a process loads once the file is there; a second one ends it sooner than any test."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, value):
+        return value + 1
+
+    def __setstate__(self, state):
+        self.__dict__ = state
+        self.path.with_suffix(".begun").touch()
+        while not self.path.exists():
+            time.sleep(0.01)
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("executor", ["threads", "pull"])
+def test_ctrl_c_ends_code_that_hangs_while_a_kept_process_loads_it(executor, tmp_path):
+    first = pids_of(built())
+    iterator = hr.Range(3).map(LoadsWhen(tmp_path / "go"), "value", processes=1).iterate(executor=executor)
+
+    def interrupt():
+        assert eventually((tmp_path / "go.begun").exists, 30)
+        _thread.interrupt_main()
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+    interrupter.join()
+    iterator.close()
+    # The pool is as good as new: the process that hangs is given up, not waited for without end.
+    assert values(hr.Range(3).map(doubled, "value", processes=1)) == [0, 2, 4]
+    assert eventually(lambda: not set(children()) & first, 2)
+
+
+@pytest.mark.timing
+def test_code_that_hangs_in_a_kept_process_ends_with_its_run(tmp_path):
+    pids_of(built())
+    iterator = hr.Range(3).map(LoadsWhen(tmp_path / "go"), "value", processes=1).iterate()
+    assert eventually((tmp_path / "go.begun").exists, 30)
+    iterator.close()
+    # It ends, and the process takes the code of the next run.
+    (tmp_path / "go").touch()
+    left = children()
+    assert values(hr.Range(3).map(doubled, "value", processes=1)) == [0, 2, 4]
+    assert children() == left
 
 
 def test_memory_of_code_that_ran_is_given_back():

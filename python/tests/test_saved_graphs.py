@@ -19,6 +19,7 @@ from conftest import values
 import headrace as hr
 from headrace import _engine
 from headrace import transforms as T
+from headrace import vision as V
 from headrace.__main__ import main
 from headrace._files.system_error import system_error
 
@@ -301,3 +302,25 @@ def test_a_link_of_another_user_is_not_written_through(tmp_path):
     ):
         SMALL.save(tmp_path / "graph.hrg")
     assert (tmp_path / "kept").read_text() == "as it was"
+
+
+# What is left of a graph that is cut off between two operators is a graph, too.
+def test_what_was_cut_off_is_refused_at_any_length(tmp_path):
+    path = tmp_path / "cut.hrg"
+    SMALL.save(path)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(hr.GraphError) as refused:
+            hr.load(path)
+        assert refused.value.file == str(path)
+
+
+def test_preprocessing_that_was_cut_off_is_refused_at_any_length(tmp_path):
+    path = tmp_path / "cut.hrg"
+    hr.InferenceGraph([V.Decode(), V.Resize(8)], {"image": "bytes"}).save(path)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(hr.Error, match=r"cut\.hrg"):
+            hr.inference_of(path)

@@ -38,6 +38,39 @@ def test_missing_files_are_named_with_where_they_were_looked_for(tmp_path):
     assert "not downloaded: its publisher gives it at http://yann.lecun.com/exdb/mnist" in said
 
 
+def test_archives_that_were_not_unpacked_are_named(tmp_path):
+    for name in ("cifar-10-python.tar.gz", "readme.txt", "more.ZIP"):
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(
+        hr.NotFoundError, match="kriz/cifar.html; archives must be unpacked, and cifar-10-python.tar.gz, more.ZIP may"
+    ):
+        datasets.Cifar10(tmp_path)
+
+
+def test_a_root_that_is_no_folder_is_named(tmp_path):
+    packed = tmp_path / "cifar-10-python.tar.gz"
+    packed.write_bytes(b"")
+    for root, said in ((packed, "is not a folder"), (tmp_path / "no", "does not exist")):
+        with pytest.raises(hr.NotFoundError, match=f"; {root} {said}: give the folder that holds the files, unpacked"):
+            datasets.Cifar10(root)
+
+
+def test_files_are_missing_of_the_form_that_is_there(tmp_path):
+    made.write_cifar10_pickles(tmp_path / "cifar-10-batches-py")
+    (tmp_path / "cifar-10-batches-py" / "data_batch_3").unlink()
+    with pytest.raises(hr.NotFoundError, match="1 of 6 files missing: data_batch_3; looked in .*cifar-10-batches-py"):
+        datasets.Cifar10(tmp_path)
+    made.write_cifar100_pickles(tmp_path / "cifar-100-python")
+    (tmp_path / "cifar-100-python" / "train").unlink()
+    with pytest.raises(hr.NotFoundError, match="1 of 3 files missing: train; looked in .*cifar-100-python"):
+        datasets.Cifar100(tmp_path, "all")
+    made.write_cifar10(tmp_path / "cifar-10-batches-bin")
+    assert len(datasets.Cifar10(tmp_path)) == 20
+    (tmp_path / "cifar-10-batches-bin" / "data_batch_2.bin").unlink()
+    with pytest.raises(hr.NotFoundError, match="1 of 6 files missing: data_batch_2.bin"):
+        datasets.Cifar10(tmp_path)
+
+
 def test_a_folder_that_is_not_there_is_all_missing(tmp_path):
     with pytest.raises(hr.NotFoundError, match="6 of 6 files missing: .*test_batch|7 of 7 files missing"):
         datasets.Cifar10(tmp_path / "nowhere", "all")
@@ -103,7 +136,7 @@ def test_arguments_that_are_none_of_the_choices_are_an_error(tmp_path):
         datasets.Mnist(tmp_path, "valid")
     with pytest.raises(hr.GraphError, match="Mnist: root is 7; it must be a path"):
         datasets.Mnist(7)
-    with pytest.raises(AttributeError, match="did you mean Mnist"):
+    with pytest.raises(AttributeError, match="it is called Mnist"):
         _ = datasets.MNIST
 
 

@@ -15,6 +15,8 @@ from tests import coco_files, picture_set_files
 from tests.set_files import mat_bytes
 
 torchvision = pytest.importorskip("torchvision")
+# Which it imports.
+pytestmark = pytest.mark.torch
 of = torchvision.datasets
 
 Call = Callable[[pathlib.Path], Any]
@@ -228,6 +230,16 @@ def test_voc_has_their_objects(tmp_path):
         assert row["difficult"].tolist() == [int(each.get("difficult", 0)) for each in objects]
 
 
+def test_clevr_has_their_counts(tmp_path):
+    picture_set_files.write_clevr(tmp_path / "clevr")
+    with_pictures(tmp_path, "*.png")
+    theirs = sorted(
+        ((bytes(np.asarray(image)), count) for image, count in in_order(of.CLEVRClassification(tmp_path, "val")))
+    )
+    ours = datasets.CLEVR(tmp_path, "val").map(V.Decode(), "image")
+    assert sorted((row["image"].tobytes(), int(row["count"])) for row in ours) == theirs
+
+
 def test_voc_has_their_masks(tmp_path):
     picture_set_files.write_voc(tmp_path)
     with_pictures(tmp_path, "*.jpg")
@@ -236,7 +248,7 @@ def test_voc_has_their_masks(tmp_path):
         np.testing.assert_array_equal(row["mask"][..., 0], np.asarray(mask))
 
 
-@pytest.mark.parametrize(("task", "kind"), [("labels", "semantic"), ("instances", "instance")])
+@pytest.mark.parametrize(("task", "kind"), [("labels", "semantic"), ("instances", "instance"), ("colors", "color")])
 def test_cityscapes_has_their_masks(tmp_path, task, kind):
     picture_set_files.write_cityscapes(tmp_path)
     with_pictures(tmp_path, "*_leftImg8bit.png")
@@ -245,4 +257,5 @@ def test_cityscapes_has_their_masks(tmp_path, task, kind):
     rows = list(datasets.Cityscapes(tmp_path, "val", task=task).map(V.Decode(), "image"))
     assert len(rows) == len(found) == 2
     for row in rows:
-        np.testing.assert_array_equal(row["mask"][..., 0], found[row["image"].tobytes()])
+        mask = found[row["image"].tobytes()]
+        np.testing.assert_array_equal(row["mask"].reshape(mask.shape), mask)

@@ -9,6 +9,9 @@ import pytest
 
 import headrace as hr
 from headrace import datasets
+from headrace._sets.latin1_text import latin1_bytes
+from headrace._sets.plain_pickle import read_pickle
+from headrace._sets.set_file import SetFile
 from tests import set_files as made
 
 
@@ -203,10 +206,15 @@ class Thief:
         return (print, ("never",))
 
 
+# A pair of a pair of …, of 2**40 values, of which each is held once.
+CHAIN = b"K\x01\x94" + b"".join(bytes([ord("h"), each, ord("h"), each]) + b"\x86\x94" for each in range(40))
+ENCODE = b"\x80\x04c_codecs\nencode\n\x94X\x00\x80\x00\x00" + b"a" * 0x8000 + b"\x94\x8c\x06latin1\x86\x94"
+DTYPE = b"\x80\x04cnumpy\ndtype\n\x94X\x00\x80\x00\x00" + b"<" * 0x8000 + b"\x85\x94"
+
 PICKLES = {
-    "runs code": (pickle.dumps(Thief(), 2), "only arrays of numpy are read"),
-    "is cut": (made.pickle_of_python2({"labels": [1, 2]})[:-4], ""),
-    "is empty": (b"", ""),
+    "runs code": (pickle.dumps(Thief(), 2), "byte 2 names [^ ]*print, and only arrays of numpy are read"),
+    "is cut": (made.pickle_of_python2({"labels": [1, 2]})[:-4], "it is cut off"),
+    "is empty": (b"", "it is cut off"),
     "is no dict": (made.pickle_of_python2([1]), "holds no dict"),
     "lacks data": (made.pickle_of_python2({"labels": [1]}), "its data is not an array"),
     "lacks labels": (made.pickle_of_python2({"data": made.planes(2, 0)}), "its labels is not a list of labels"),
@@ -217,10 +225,87 @@ PICKLES = {
     "ends no mark": (b"\x80\x02K\x01u.", "not a pickle"),
     "calls a text": (b"\x80\x02U\x01a)R.", "not a pickle"),
     "nests": (b"\x80\x02" + b"](" * 100_000 + b"e" * 100_000 + b".", "holds no dict"),
-    "says more than it has": (b"\x80\x02T\xff\xff\xff\x7fab", "not a pickle"),
+    "has a deep key": (b"\x80\x02})" + b"\x85" * 1_000_000 + b"K\x01s.", "a key of a dict is not a text"),
+    "has a deep type": (b"\x80\x02cnumpy\ndtype\n)" + b"\x85" * 200_000 + b"R.", "not a pickle"),
+    "has a wide type": (b"\x80\x04" + CHAIN + b"cnumpy\ndtype\nh\x28\x85R.", "has a tuple where a text is due"),
+    "has a wide order": (
+        b"\x80\x04" + CHAIN + b"cnumpy\ndtype\n\x8c\x02i4\x85RK\x00h\x28\x86b.",
+        "has a tuple where a text is due",
+    ),
+    "has a wide shape": (
+        b"\x80\x04"
+        + CHAIN
+        + b"cnumpy.core.numeric\n_frombuffer\n(C\x04abcdcnumpy\ndtype\n\x8c\x02i4\x85Rh\x28\x8c\x01CtR.",
+        "shape of an array is not one of numbers",
+    ),
+    "has wide axes": (
+        b"\x80\x04"
+        + CHAIN
+        + b"cnumpy.core.numeric\n_frombuffer\n(C\x04abcdcnumpy\ndtype\n\x8c\x02i4\x85RK\x01\x85\x8c\x01Kh\x28tR.",
+        "not a pickle of plain values",
+    ),
+    "encodes a text over and over": (ENCODE + b"h\x00h\x02R" * 9 + b".", "makes more of its texts"),
+    "names a type over and over": (DTYPE + b"h\x00h\x01R" * 9 + b".", "makes more of its texts"),
+    "has a deep name": (b"\x80\x04)" + b"\x85" * 1_000_000 + b"U\x01a\x93.", "it names what is not a text"),
+    "ends within a run of labels": (b"\x80\x02](" + b"K\x01" * 20_000 + b"K", "it is cut off"),
+    "says more than it has": (
+        b"\x80\x02T\xff\xff\xff\x7fab",
+        "it is cut off: an operation at byte 7 takes 2,147,483,647 bytes of 9",
+    ),
+    "says less than nothing": (b"\x80\x02T\xff\xff\xff\xffab", "it is cut off"),
+    "has an unknown operation": (b"\x80\x02\xff.", "byte 2 is not an operation of a pickle"),
+    "has a line without end": (b"\x80\x02c" + b"n" * 5000, "not a pickle"),
     "is of objects": (pickle.dumps({"data": np.array([None])}, 2), ""),
     "is of another operation": (b"\x80\x02}Q.", "which a pickle of plain values does not need"),
 }
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
+def test_plain_values_are_read_as_pickle_reads_them(tmp_path, protocol):
+    names = ["ä", "x" * 300, b"y" * 400, ("tuple",), "x" * 300]
+    labels = [1, 300, 70_000, -5, 2**40, 2.5, True, None, *range(256), *[7] * 25_000, *range(400)]
+    values = {"labels": labels, "names": names, "none": []}
+    neither = np.arange(24, dtype=">i4").reshape(2, 3, 4).transpose(1, 0, 2)
+    arrays = {"data": made.planes(30, 0), "columns": np.asfortranarray(np.arange(6).reshape(2, 3)), "neither": neither}
+    (tmp_path / "data").write_bytes(pickle.dumps(values | arrays, protocol))
+    found = read_pickle(SetFile(str(tmp_path / "data"), lambda size, checksum: None))
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found.pop(name), array)
+    assert found == values
+
+
+def test_pictures_that_go_by_columns(tmp_path):
+    made.write_cifar10_pickles(tmp_path)
+    wanted = column(datasets.Cifar10(tmp_path, "test"), "image")
+    held = pickle.loads((tmp_path / "test_batch").read_bytes(), encoding="latin1")
+    held["data"] = np.asfortranarray(held["data"])
+    (tmp_path / "test_batch").write_bytes(pickle.dumps(held, 5))
+    np.testing.assert_array_equal(column(datasets.Cifar10(tmp_path, "test"), "image"), wanted)
+
+
+def test_arrays_that_python3_wrote_as_texts():
+    values = np.random.default_rng(0).integers(0, 256, 700_000, np.uint8)
+    for data in (values, values | 0x80, np.zeros_like(values), np.full_like(values, 0xC3)):
+        text = memoryview(data.tobytes().decode("latin-1").encode())
+        np.testing.assert_array_equal(latin1_bytes(text), data)
+
+
+TEXTS = {
+    "wider characters": "a" * 300_000 + "\u0100",
+    "three bytes": "\u20ac" * 100_000,
+    "no first byte": b"\x80" * 70_000,
+    "no second byte": b"a" * (1 << 18) + b"\xc3a",
+    "a first byte at the end": b"a" * (1 << 18) + b"\xc3",
+    "two first bytes": b"\xc3" * 70_000,
+    "another form of ASCII": b"\xc0\x80" * 70_000,
+}
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_texts_of_other_characters_are_no_arrays(what):
+    text = TEXTS[what]
+    with pytest.raises(ValueError, match="other characters than bytes"):
+        latin1_bytes(memoryview(text.encode() if isinstance(text, str) else text))
 
 
 @pytest.mark.parametrize("what", PICKLES)
@@ -228,8 +313,9 @@ def test_a_pickle_that(tmp_path, what, capsys):
     data, said = PICKLES[what]
     made.write_cifar10_pickles(tmp_path)
     (tmp_path / "data_batch_2").write_bytes(data)
-    with pytest.raises(hr.DataError, match=f"data_batch_2: .*{said}"):
+    with pytest.raises(hr.DataError, match=f"data_batch_2: .*{said}") as error:
         datasets.Cifar10(tmp_path)
+    assert str(error.value).count("data_batch_2") == 1
     assert capsys.readouterr().out == ""
 
 
@@ -413,6 +499,7 @@ OF_TORCHVISION = {
 }
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("kind", OF_TORCHVISION)
 def test_pixels_and_labels_are_torchvisions(tmp_path, kind, monkeypatch):
     torchvision = pytest.importorskip("torchvision")

@@ -650,7 +650,7 @@ def test_each_kernel_of_images_has_a_rule_or_is_refused():
     choosers = {each["name"] for each in kernels if each["chooses"]}
     assert refused - choosers == {
         *("AugMix", "AutoAugment", "RandAugment", "TimmRandAugment", "TrivialAugmentWide"),
-        *("CutMix", "MixUp", "Decode", "FiveCrop", "PixelMask", "SlicePatches", "TenCrop"),
+        *("CutMix", "MixUp", "Mosaic", "Decode", "FiveCrop", "PixelMask", "SlicePatches", "TenCrop"),
         *("ClampBoxes", "ClampKeypoints", "ConvertBoxFormat", "SanitizeBoxes", "SanitizeKeypoints"),
         *("DrawLabelMap", "DrawMasks", "PanopticCategories", "PanopticIds"),
     }

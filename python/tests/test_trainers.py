@@ -128,7 +128,7 @@ def test_accelerate_saves_and_loads_the_position(tmp_path):
 
 def test_ray_takes_datasets_by_value():
     ray = pytest.importorskip("ray")
-    with ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False):
+    with ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False):
         dataset = rows().map(lambda x: x * 2, "x").batch(6)
         listed = ray.remote(lambda given: [batch["x"].tolist() for batch in given])
         assert ray.get(listed.remote(dataset)) == [batch["x"].tolist() for batch in dataset]
@@ -144,7 +144,7 @@ def test_ray_train_divides_the_rows(tmp_path):
             for batch in Loader(config["dataset"], batch_size=4):
                 file.write(" ".join(str(round(float(x), 6)) for x in batch["x"][~batch["_pad"], 0]) + " ")
 
-    with ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False):
+    with ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False):
         ray.train.torch.TorchTrainer(
             loop,
             train_loop_config={"dataset": rows().take(21), "folder": str(tmp_path)},

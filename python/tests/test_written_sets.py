@@ -129,6 +129,67 @@ def test_an_endless_dataset_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("format", ["records", "tfrecord", "tar", "mindrecord", "parquet"])
+@pytest.mark.parametrize("files", [1, 2])
+def test_every_writer_refuses_an_endless_dataset_before_it_writes(tmp_path, format, files):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    rows = hr.Numpy({"x": [b"1", b"2", b"3"]})
+    for ds in (rows, rows.filter(lambda value: True, list(rows.schema)[0])):
+        with pytest.raises(hr.GraphError, match=f"write_{format}: this dataset is endless: .*take"):
+            getattr(ds.repeat(), f"write_{format}")(tmp_path / "endless", files=files)
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith("endless")] == []
+    assert getattr(rows.repeat().take(7), f"write_{format}")(tmp_path / "seven", files=files) is not None
+
+
+def _numbers() -> hr.Dataset:
+    return hr.Numpy({"x": [1, 2, 3]}).repeat()
+
+
+def _odd(rows: hr.Dataset) -> hr.Dataset:
+    return rows.filter(lambda value: value % 2 == 1, "x")
+
+
+@pytest.mark.parametrize("files", [1, 2])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: _odd(_numbers()),
+        lambda: _odd(_numbers()).batch(2),
+        lambda: _odd(hr.Numpy({"x": [5]})).concat(_odd(_numbers())),
+        lambda: _odd(_numbers()).rename({"x": "a"}).zip(_odd(_numbers()).rename({"x": "b"})),
+        lambda: hr.mix([_odd(_numbers()), _odd(hr.Numpy({"x": [5]}))], [0.5, 0.5], stop="all"),
+        lambda: hr.mix([_odd(hr.Numpy({"x": [5]})), _odd(_numbers())], [0.5, 0.5], stop="repeat"),
+        lambda: hr.mix([_odd(_numbers()), _odd(_numbers())], [0.5, 0.5], stop="first"),
+        lambda: hr.choose([_odd(_numbers()), hr.Numpy({"x": [5]})], hr.Range(2).repeat(), stop="all"),
+        lambda: hr.choose([_odd(_numbers()), _odd(_numbers())], hr.Range(2).repeat()),
+    ],
+)
+def test_what_has_no_end_below_a_filter_is_not_written(tmp_path, make, files):
+    with pytest.raises(hr.GraphError, match="write_parquet: this dataset is endless: .*take"):
+        make().write_parquet(tmp_path / "set.parquet", files=files)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: _odd(_numbers()).take(4),
+        lambda: _odd(_numbers().take(6)),
+        lambda: _odd(_numbers()).take_while(lambda value: value < 3, "x"),
+        lambda: _odd(_numbers()).rename({"x": "a"}).zip(hr.Numpy({"b": [1, 2]})),
+        lambda: hr.mix([_odd(_numbers()), _odd(hr.Numpy({"x": [5]}))], [0.5, 0.5], stop="first"),
+        lambda: hr.mix([_odd(hr.Numpy({"x": [5]})), hr.Numpy({"x": [7]})], [0.5, 0.5], stop="repeat"),
+        lambda: hr.choose([_odd(_numbers()), _odd(hr.Numpy({"x": [5]}))], hr.Range(2).repeat()),
+        lambda: hr.choose([_odd(_numbers()), _odd(_numbers())], hr.Range(2).repeat(3), stop="all"),
+    ],
+)
+def test_what_ends_above_an_endless_part_is_written(tmp_path, make):
+    pytest.importorskip("pyarrow")
+    make().write_parquet(tmp_path / "set.parquet")
+    assert len(list(hr.Parquet(tmp_path / "set.parquet"))) == len(list(make()))
+
+
 @pytest.mark.parametrize("wrong", [0, -1, True, 1.5, "2", None, 100_000])
 def test_a_number_of_files_is_checked(tmp_path, wrong):
     with pytest.raises(hr.GraphError, match="write_records: files is"):

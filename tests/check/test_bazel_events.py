@@ -8,7 +8,7 @@ import pytest
 from tools.check import bazel
 from tools.check.bazel_events import Events, cases_in
 from tools.check.cpp_tests import CppTests, room_of
-from tools.check.deadline import Deadline
+from tools.check.deadline import Deadline, Passed
 from tools.check.parts import Part
 
 XML = """<testsuites><testsuite>
@@ -39,8 +39,12 @@ def result(label: str, status: str = "PASSED", cached: bool = False, millis: int
     }
 
 
-def events_of(*each: dict) -> Events:
-    events = Events()
+def aborted(label: str, reason: str = "USER_INTERRUPTED") -> dict:
+    return {"id": {"targetCompleted": {"label": label}}, "aborted": {"reason": reason}}
+
+
+def events_of(*each: dict, late: bool = False) -> Events:
+    events = Events(late)
     for event in each:
         events.add(event)
     return events
@@ -119,6 +123,44 @@ def test_a_test_that_runs_alone_is_suspect_if_it_passes_twice(monkeypatch, alone
     found = stage(monkeypatch, 3, events, alone).everything([Part("cpp", "1")])
     assert (found.suspects, found.failed) == ((["//a:t"], 0) if suspect else ([], 1))
     assert found.green == {} and found.red == (set() if suspect else {"cpp"})
+
+
+def test_what_failed_before_the_deadline_counts(monkeypatch):
+    """A race that ThreadSanitizer finds now and then may not be found by the next run."""
+    events = events_of(result("//core:t"), result("//io/files:t", "FAILED"), aborted("//io:lib"), late=True)
+    found = stage(monkeypatch, 0, events).rooms(PARTS)
+    assert (found.passed, found.failed, found.red, found.green) == (1, 1, {"asan.io"}, {}) and found.late
+    found = stage(monkeypatch, 0, events).everything([Part("cpp", "1")])
+    assert (found.failed, found.red, found.late) == (1, {"cpp"}, True)
+    good = stage(monkeypatch, 0, events_of(result("//core:t"), late=True)).everything([Part("cpp", "1")])
+    assert (good.passed, good.failed, good.red, good.green, good.late) == (1, 0, set(), {}, True)
+
+
+@pytest.mark.parametrize("reason", ["ANALYSIS_FAILURE", "LOADING_FAILURE"])
+def test_what_cannot_be_analysed_fails_before_the_deadline_too(monkeypatch, reason):
+    found = stage(monkeypatch, 0, events_of(aborted("//io:lib", reason), late=True)).rooms(PARTS)
+    assert (found.failed, found.red) == (1, {"asan.io"})
+
+
+def test_a_run_that_the_deadline_ended_gives_what_bazel_had_written(monkeypatch):
+    def run(_, command) -> int:
+        (option,) = [word for word in command if word.startswith("--build_event_json_file=")]
+        pathlib.Path(option.partition("=")[2]).write_text(json.dumps(result("//a:t", "FAILED")) + "\n")
+        raise Passed
+
+    monkeypatch.setattr(Deadline, "run", run)
+    _, events = bazel.test(Deadline(), "C++ tests", [], ["//..."])
+    assert events.late and events.failing() == ["//a:t"]
+
+
+def test_what_cannot_run_again_before_the_deadline_has_failed(monkeypatch):
+    """Also where it passed alone once."""
+    late = events_of(late=True)
+    for answers in ([(0, late)], [(0, Events()), (0, late)]):
+        waiting = [(3, events_of(configured("//a:t", "exclusive"), result("//a:t", "FAILED"))), *answers]
+        monkeypatch.setattr(bazel, "test", lambda *_, waiting=waiting: waiting.pop(0))
+        found = CppTests(Deadline(), "cpp", [], "cpp").everything([Part("cpp", "1")])
+        assert (found.suspects, found.failed, found.red) == ([], 1, {"cpp"})
 
 
 def test_a_test_beside_others_is_never_suspect(monkeypatch):

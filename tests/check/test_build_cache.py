@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tools.check import build_cache
 
 
-def files_of_100_bytes(folder: pathlib.Path, written: dict[str, int], read: dict[str, int]) -> None:
+def small_files(folder: pathlib.Path, written: dict[str, int], read: dict[str, int]) -> None:
     for name, when in written.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
@@ -23,14 +23,16 @@ def names(folder: pathlib.Path) -> set[str]:
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path):
-    files_of_100_bytes(tmp_path, {"ac/a": 10, "cas/b": 20, "cas/c": 30, "cas/d": 40}, read={"ac/a": 35})
-    assert build_cache.trim(tmp_path, 250) == 200
+    small_files(tmp_path, {"ac/a": 10, "cas/b": 20, "cas/c": 30, "cas/d": 40}, read={"ac/a": 35})
+    each = build_cache.size_of(tmp_path) // 4
+    assert each >= 100 and build_cache.trim(tmp_path, 2 * each + each // 2) == 2 * each
+    assert build_cache.size_of(tmp_path) == 2 * each
     assert names(tmp_path) == {"ac/a", "cas/d"}
 
 
 def test_a_folder_that_is_small_enough_stays_as_it_is(tmp_path):
-    files_of_100_bytes(tmp_path, {"cas/a": 10, "cas/b": 20}, read={})
-    assert build_cache.trim(tmp_path, 200) == 0
+    small_files(tmp_path, {"cas/a": 10, "cas/b": 20}, read={})
+    assert build_cache.trim(tmp_path, build_cache.size_of(tmp_path)) == 0
     assert names(tmp_path) == {"cas/a", "cas/b"}
 
 
@@ -50,7 +52,7 @@ def test_linked_programs_are_not_kept():
 
 
 def test_what_is_written_twice_counts_once(tmp_path):
-    files_of_100_bytes(tmp_path, {"outputs/a": 10}, read={})
+    small_files(tmp_path, {"outputs/a": 10}, read={})
     one = build_cache.size_of(tmp_path)
     os.link(tmp_path / "outputs/a", tmp_path / "outputs/b")
     (tmp_path / "link").symlink_to(tmp_path / "outputs")

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from tools.check import deadline
-from tools.check.deadline import Deadline, Passed, StillRunning
+from tools.check.deadline import ROOT, Deadline, Passed, StillRunning
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
 # Starts a process that ignores interrupts, and that has the pipe open as long as it lives.
@@ -56,6 +57,35 @@ def test_a_stage_ends_at_the_deadline():
         Deadline(-1).run(FOREVER)
 
 
+def test_nothing_starts_after_the_deadline(tmp_path):
+    with pytest.raises(Passed):
+        Deadline(-1).run(["touch", tmp_path / "begun"])
+    assert not (tmp_path / "begun").exists()
+
+
+def test_what_a_command_said_before_its_end_is_kept(pipe):
+    """Not what it says when it is told to end."""
+    path, end = pipe
+    code = """
+import signal, sys
+print("FAILED: the first", flush=True)
+try:
+    print("ready", file=open(sys.argv[1], "w"), flush=True)
+    signal.pause()
+except KeyboardInterrupt:
+    print("FAILED: by the end", flush=True)
+"""
+    limit = Deadline()
+
+    def pass_when_it_has_said() -> None:
+        if has_said(end):
+            limit.end = time.monotonic()
+
+    with pytest.raises(Passed) as caught:
+        limit.output_of([sys.executable, "-c", code, str(path)], look=pass_when_it_has_said)
+    assert caught.value.said == "FAILED: the first\n"
+
+
 def test_what_the_command_started_ends_too(pipe):
     path, end = pipe
     limit = Deadline()
@@ -79,6 +109,14 @@ def test_an_exception_ends_the_command(pipe):
     with pytest.raises(KeyboardInterrupt):
         Deadline().run([sys.executable, "-c", PARENT, str(path)], look=interrupt_when_it_runs)
     wait_for_its_end(end)
+
+
+def test_interrupts_reach_the_commands_of_a_run_in_the_background():
+    said = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler, flush=True)"
+    run = f"deadline.Deadline().run([{sys.executable!r}, '-c', {said!r}])"
+    code = f"from tools.check import check, deadline; check.heed_signals(); {run}"
+    shell = f"trap '' INT; exec {shlex.join([sys.executable, '-c', code])}"
+    assert subprocess.run(shell, shell=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout == "True\n"
 
 
 def test_a_group_that_ignores_signals_is_killed(monkeypatch):

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from tests.check.test_plan import plan_of
-from tools.check import far_servers
+from tools.check import far_servers, installs
 from tools.check.deadline import Deadline
 from tools.check.marks import Marks
 from tools.check.modes import Mode
@@ -70,7 +70,7 @@ def test_nothing_is_installed_from_old_lists(monkeypatch):
 
 
 def test_the_summary_says_what_was_left_out(tmp_path: pathlib.Path, monkeypatch):
-    monkeypatch.setattr(far_servers, "install", lambda _: ["Swift"])
+    monkeypatch.setitem(installs.INSTALLS, "far", lambda _: ["Swift"])
     monkeypatch.setattr(PythonTests, "needing", lambda *_: lambda parts: Result(3, note="2 skipped").about(parts))
     _, stage = plan_of(Marks(tmp_path), Mode.FAR).stages()
     result = stage.check(stage.parts)

@@ -74,6 +74,7 @@ KERNELS = {
         ("kernels/vision/geometry/new.cc", KERNELS),
         ("python/headrace/mx/io/new.py", {"mx", "mx-augmentation", "names", "surface", "docs", "repository"}),
         ("docs/new.md", {"docs"}),
+        ("tests/named_sets.py", {"sets", "docs", "repository"}),
         ("benchmarks/new.py", {"benchmarks", "docs", "inference", "repository"}),
         ("core/new_test.cc", {"docs", "repository"}),
     ],

@@ -1,5 +1,6 @@
 """The stages of each mode, and what is in them."""
 
+import dataclasses
 import pathlib
 import subprocess
 
@@ -39,6 +40,7 @@ CI = [
     "Python tests with torch",
     "Python tests with browser",
     "Python tests with site",
+    "Python tests with small_ray",
 ]
 ALL = [
     *CI,
@@ -49,6 +51,7 @@ ALL = [
     "wheel in bare Debian",
 ]
 FAR = ["Python tests of far files", "Python tests with real stores"]
+RAY = ["Python tests with small_ray", "Python tests with ray"]
 
 
 @pytest.fixture
@@ -80,7 +83,8 @@ def pass_everything(marks: Marks, mode: Mode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "names"), [(Mode.QUICK, QUICK), (Mode.TEST, TEST), (Mode.CI, CI), (Mode.ALL, ALL), (Mode.FAR, FAR)]
+    ("mode", "names"),
+    [(Mode.QUICK, QUICK), (Mode.TEST, TEST), (Mode.CI, CI), (Mode.ALL, ALL), (Mode.FAR, FAR), (Mode.RAY, RAY)],
 )
 def test_each_mode_has_its_stages(marks, mode, names):
     assert [stage.name for stage in plan_of(marks, mode).stages()] == names
@@ -221,6 +225,50 @@ def test_more_cases_are_run_again_where_there_are_some(marks):
 def test_each_fuzz_test_is_a_part(marks):
     stems = sorted(f"fuzz.{pathlib.Path(path).stem}" for path in TREE.matching(["**/*_fuzz.cc"]))
     assert sorted(parts_of(plan_of(marks, Mode.CI).stages(), "fuzz tests")) == stems
+
+
+@pytest.mark.parametrize(
+    ("edited", "due"),
+    [
+        ("io/formats/tar/tar_format.cc", {"tar_format_fuzz", "wds_index_fuzz", "tar_row_fuzz", "plan_fuzz"}),
+        ("io/formats/tar/corpus/tar_format_fuzz/new", {"tar_format_fuzz"}),
+        ("io/formats/lmdb/lmdb_fuzz.cc", {"lmdb_fuzz"}),
+    ],
+)
+def test_an_edit_is_fuzzed_where_it_is_linked(marks, edited, due):
+    pass_everything(marks, Mode.ALL)
+    after = {name.removeprefix("fuzz.") for name in due_after(marks, Mode.ALL, edited)["fuzz tests"]}
+    assert due <= after and not after & {"crop_decoder_fuzz", "graph_text_fuzz", "xml_fuzz"}
+    assert "/corpus/" not in edited and not edited.endswith("_fuzz.cc") or after == due
+
+
+def test_long_fuzzing_goes_on_over_commits_that_do_not_reach_it(marks):
+    pass_everything(marks, Mode.ALL)
+    for edited in (
+        "docs/faq.md",
+        "python/headrace/errors.py",
+        "io/formats/tar/tar_format_test.cc",
+        "tests/pipelines.py",
+    ):
+        assert due_after(marks, Mode.ALL, edited)["fuzz tests"] == [], edited
+    every = parts_of(plan_of(marks, Mode.ALL).stages(), "fuzz tests")
+    assert due_after(marks, Mode.ALL, "core/tensor.h")["fuzz tests"] == every
+
+
+@pytest.mark.parametrize("mode", [Mode.CI, Mode.ALL])
+def test_fuzzing_goes_on_however_long_all_of_it_took(marks, mode):
+    marks.keep_duration("fuzz tests", 18_000)
+    made = plan_of(marks, mode)
+    made.run.deadline = Deadline(600)
+    ran: list[int] = []
+
+    def check(due) -> Result:
+        ran.append(len(due))
+        return Result(len(due)).about(due)
+
+    stage = next(stage for stage in made.stages() if stage.name == "fuzz tests")
+    made.run.perform([dataclasses.replace(stage, check=check)])
+    assert ran == [len(stage.parts)] and made.run.owed == []
 
 
 def test_every_stage_of_a_plan_has_files(marks):

@@ -7,9 +7,11 @@ import pytest
 
 from tools.check import bazel, fuzz, installs, product_checks
 from tools.check.deadline import Deadline, Passed
+from tools.check.marks import Marks
 from tools.check.parts import Level, Part
 from tools.check.product_checks import FUZZ_SECONDS, ProductChecks
 from tools.check.result import Result
+from tools.check.stages import Run, Stage
 
 
 def script(path: pathlib.Path, text: str) -> None:
@@ -54,8 +56,36 @@ def test_only_fuzz_tests_that_are_due_run(programs, capsys):
 
 def test_a_deadline_ends_fuzz_tests(programs):
     script(programs / "ops/plan_fuzz", "exec sleep 1000")
-    with pytest.raises(Passed):
-        ProductChecks(Deadline(0.2), {}).fuzz(parts("fuzz.plan_fuzz"))
+    found = ProductChecks(Deadline(0.2), {}).fuzz(parts("fuzz.plan_fuzz"))
+    assert (found.passed, found.failed, found.late) == (0, 0, True)
+
+
+@pytest.mark.parametrize("late", ["glob_fuzz", "plan_fuzz"])
+def test_a_crash_counts_although_the_deadline_ends_another(programs, tmp_path, monkeypatch, capsys, late):
+    """What crashed may pass in the next run: fuzzing goes on from other inputs."""
+    run_one = fuzz.run
+
+    def run_until_late(folder, target, *rest) -> fuzz.Outcome:
+        if target.name == late:
+            raise Passed
+        return run_one(folder, target, *rest)
+
+    monkeypatch.setattr(fuzz, "run", run_until_late)
+    run = Run(Marks(tmp_path / "green"), Deadline(), "abc123", 0)
+    checks = ProductChecks(run.deadline, {}, run.mark)
+    names = ("fuzz.glob_fuzz", "fuzz.plan_fuzz", "fuzz.state_fuzz")
+    run.perform([Stage("fuzz tests", checks.fuzz, tuple(parts(*names)), must=False, resumes=True)])
+    passed = [name for name in names[:2] if name != f"fuzz.{late}"]
+    assert run.failures() == 1 and run.owed == [f"fuzz.{late}"]
+    assert [part.name for part in parts(*names) if run.marks.of(part)] == passed
+    assert "it crashed" in capsys.readouterr().out
+
+
+def test_fuzz_tests_begin_in_the_order_of_their_parts(programs, monkeypatch):
+    monkeypatch.setattr(fuzz.os, "cpu_count", lambda: 1)
+    marked: dict[str, int] = {}
+    ProductChecks(Deadline(), {}, marked.__setitem__).fuzz(parts("fuzz.plan_fuzz", "fuzz.glob_fuzz"))
+    assert list(marked) == ["fuzz.plan_fuzz", "fuzz.glob_fuzz"]
 
 
 def test_an_unknown_fuzz_test_is_an_error(programs):
@@ -73,6 +103,40 @@ def said(monkeypatch, code: int, text: str) -> ProductChecks:
     deadline = Deadline()
     monkeypatch.setattr(deadline, "output_of", lambda *_, **__: (code, text))
     return ProductChecks(deadline, {})
+
+
+def ended(monkeypatch, text: str) -> ProductChecks:
+    """What is said before the deadline ends it."""
+    deadline = Deadline()
+
+    def output_of(*_, **__):
+        passed = Passed()
+        passed.said = text
+        raise passed
+
+    monkeypatch.setattr(deadline, "output_of", output_of)
+    return ProductChecks(deadline, {})
+
+
+@pytest.mark.parametrize(("text", "failed"), [("ok: a\n", 0), ("ok: a\nFAILED: b\n", 1)])
+def test_a_failure_counts_although_the_deadline_ends_the_rest(monkeypatch, tmp_path, capsys, text, failed):
+    wheel = tmp_path / "headrace.whl"
+    wheel.write_bytes(b"")
+    monkeypatch.setattr(product_checks, "WHEELS", tmp_path / "dist")
+    checks = ended(monkeypatch, text)
+    monkeypatch.setattr(checks, "built_wheel", lambda: wheel)
+    for name in ("soak", "wheel", "other_wheels", "bare_debian"):
+        found = getattr(checks, name)(parts(name))
+        assert (found.failed, found.late, found.red, found.green) == (failed, True, {name} if failed else set(), {})
+        assert text in capsys.readouterr().out
+
+
+def test_what_a_program_says_is_seen_at_once():
+    """Python keeps what it prints to a file until it ends, and an end by a signal loses it."""
+    limit = Deadline()
+    code = "import os, signal; print('FAILED: a'); os.kill(os.getpid(), signal.SIGKILL)"
+    _, said = ProductChecks(limit, {}).output_of("soak", ["-c", code])
+    assert said == "FAILED: a\n"
 
 
 def test_the_soak_counts_what_it_covered(monkeypatch):
@@ -120,7 +184,10 @@ def test_a_system_that_was_not_tried_is_named_and_has_not_passed(monkeypatch, tm
 def test_what_is_installed_is_not_installed_again(monkeypatch):
     monkeypatch.setattr(installs, "installed", lambda _: True)
     monkeypatch.setattr(installs, "pip", lambda *_: pytest.fail("it was installed"))
-    installs.install_torch(Deadline())
+    assert installs.install_torch(Deadline()) == []
+    monkeypatch.setattr(installs, "installed", lambda name: name == installs.TORCH)
+    monkeypatch.setattr(installs, "pip", lambda *_: False)
+    assert installs.install_torch(Deadline()) == installs.TORCH_LOOPS
     monkeypatch.setattr(installs, "installed", lambda _: False)
     monkeypatch.setattr(installs, "pip", lambda *_: False)
     with pytest.raises(RuntimeError, match="torch==.* cannot be installed"):
@@ -155,6 +222,30 @@ def test_a_browser_is_not_installed_from_old_lists(monkeypatch):
 
 def test_versions_count():
     assert not installs.installed("pytest==0.0.1") and not installs.installed("no-such-thing==1.0")
+
+
+def distribution(folder: pathlib.Path, name: str, version: str, *lines: str) -> None:
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "\n".join(["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *lines, ""])
+    )
+
+
+def test_what_extras_need_counts(tmp_path, monkeypatch):
+    """Tests of what an extra is for would be skipped where the package was installed without it."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    needs = [
+        "heddle>=2; extra == 'data'",
+        "weft; extra == 'train'",
+        "nothing; python_version < '3' and extra == 'data'",
+    ]
+    distribution(tmp_path, "loom", "1.2+cpu", *(f"Requires-Dist: {need}" for need in needs))
+    assert installs.installed("loom==1.2") and not installs.installed("loom[data]==1.2")
+    distribution(tmp_path, "heddle", "2.1")
+    assert installs.installed("loom[data]==1.2") and not installs.installed("loom[data,train]==1.2")
+    distribution(tmp_path, "weft", "0.1")
+    assert installs.installed("loom[data,train]==1.2") and not installs.installed("loom[data,train]==1.3")
 
 
 def test_parts_that_pass_together_are_open_after_a_suspect():

@@ -1,6 +1,8 @@
 """The two lanes of Python tests, over small projects of their own."""
 
+import dataclasses
 import json
+import os
 import pathlib
 
 import pytest
@@ -93,7 +95,52 @@ def test_one_that_waits_for_a_clock_is_run_again_alone(project, fails, failed, s
 def test_needs_are_left_to_their_stage(project):
     found = lanes_of(project).needing("torch")(parts("mixed"))
     assert (found.passed, found.failed, found.red) == (0, 1, {"mixed"})
-    assert lanes_of(project).needing("browser")(parts("mixed")).green == {"mixed": 0}
+    marked: dict[str, int] = {}
+    assert lanes_of(project, marked).needing("browser")(parts("mixed")).green == {"mixed": 0}
+    # What is not installed is skipped, and the stage knows what is missing.
+    assert marked == {}
+
+
+class PassesWhen(Deadline):
+    """A deadline that passes as soon as a file is there."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        super().__init__()
+        self.path = path
+
+    def left(self) -> float:
+        return -1.0 if self.path.exists() else super().left()
+
+
+LATE = """
+import pathlib
+import signal
+
+def test_a_first():
+    assert False
+
+def test_waiting(request):
+    pathlib.Path(__file__).with_suffix(".waits").touch()
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("lane", ["together", "alone", "torch"])
+def test_a_failure_before_the_deadline_counts(project, monkeypatch, lane):
+    """Of tests that fail now and then another run may not find it. The test that the deadline ends fails nothing."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    marker = {"together": "", "alone": "import pytest\n\npytestmark = pytest.mark.timing\n"}.get(
+        lane, "import pytest\n\npytestmark = pytest.mark.torch\n"
+    )
+    (project / "test_late.py").write_text(marker + LATE)
+    lanes = lanes_of(project)
+    lanes = dataclasses.replace(
+        lanes, files={**lanes.files, "late": ["test_late.py"]}, deadline=PassesWhen(project / "test_late.waits")
+    )
+    check = lanes.needing("torch") if lane == "torch" else getattr(lanes, lane)
+    found = check(parts("late", "once"))
+    assert (found.failed, found.red, found.late) == (1, {"late"}, True)
+    assert found.suspects == []
 
 
 def test_a_file_that_cannot_be_read_fails_its_group(project):

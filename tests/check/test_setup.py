@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -13,6 +14,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
+from tools.check import check, summary
+from tools.check.result import Result
+from tools.check.stages import Line
 
 SETUP = ROOT / "tools/setup"
 PREAMBLE = f"""
@@ -278,3 +282,61 @@ def test_an_option_that_does_not_exist_is_refused():
     done = subprocess.run([SETUP / "setup", "--no-such"], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("setup: no such option: --no-such (there are --generate, ")
+
+
+def test_what_took_its_time_is_told(tmp_path):
+    code = "times_text; timed nvcc true; least_timed_s=0; timed libcurl true; timed 'the engine' true; times_text"
+    done = bash(code, tmp_path)
+    assert re.fullmatch(r"\nlibcurl \d+ s, the engine \d+ s\n", done.stdout)
+    assert bash("timed libcurl false; echo went on", tmp_path).stdout == ""
+
+
+def test_the_summary_has_the_times_of_the_set_up(tmp_path):
+    assert check.set_up_times(tmp_path / "none") == ""
+    (tmp_path / "times").write_text("Debian's packages 31 s, the engine 250 s\n")
+    line = Line("set-up", Result(note=check.set_up_times(tmp_path / "times")), 281.0)
+    assert summary.of_stage(line) == "    ok  set-up: 0 passed (Debian's packages 31 s, the engine 250 s), 281 s"
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """./test over a set-up and a Python that only say what they are given."""
+    shutil.copy(ROOT / "test", tmp_path / "test")
+    command(tmp_path, "tools/setup/setup", 'echo "set-up: $*"')
+    command(tmp_path, ".venv/bin/python", 'shift 3; echo "check: $*"')
+    return tmp_path
+
+
+def answer_of(clone: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([clone / "test", *arguments], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "set_up"),
+    [
+        ([], "--test"),
+        (["--quick", "--exitfirst"], "--test"),
+        (["--ci", "--deadline", "75"], "--test --sanitizers --cuda --far"),
+        (["--deadline=7.5", "--fresh", "--all"], "--test --sanitizers --cuda --far"),
+        (["--far"], "--test --far"),
+    ],
+)
+def test_options_reach_the_set_up_and_the_checks(clone, arguments, set_up):
+    assert answer_of(clone, *arguments).stdout == f"set-up: {set_up}\ncheck: {' '.join(arguments)}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--quik"], "unknown option --quik"),
+        (["5"], "unknown option 5"),
+        (["--quick", "--all"], "--quick and --all exclude each other"),
+        (["--deadline"], "--deadline needs a number of minutes, not ''"),
+        (["--deadline", "--ci"], "--deadline needs a number of minutes, not '--ci'"),
+        (["--ci", "--deadline=1h"], "--deadline needs a number of minutes, not '1h'"),
+    ],
+)
+def test_a_mistake_is_told_before_the_set_up(clone, arguments, message):
+    done = answer_of(clone, *arguments)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(f"test: {message}\n")
+    assert "--exitfirst ends after the first stage that fails" in done.stderr

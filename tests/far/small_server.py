@@ -154,6 +154,7 @@ class SmallServer:
         self.faults = Faults()
         self.seen: list[Seen] = []
         self.open = self.opened = self.most_open = 0
+        self.answering = 0  # requests
         self.delay = 0.0
         self.accepting = True
         self.tls = tls
@@ -279,9 +280,13 @@ class SmallServer:
         # Before the reply: whoever has read it may count at once.
         seen = Seen(kind, key, range_asked(asked), reply.status, 0, len(request.body))
         self.note(seen)
+        with self.lock:
+            self.answering += 1
         try:
             goes_on = self.send(connection, request, reply, fault)
         finally:
+            with self.lock:
+                self.answering -= 1
             seen.sent = connection.sent
         return goes_on and request.headers.get("connection", "").lower() != "close"
 

@@ -508,3 +508,28 @@ def test_an_iterator_that_is_closed_waits_for_no_reply(broken: Store) -> None:
     files = hr.Files([broken.url(f"objects/{number:02}.bin") for number in range(OBJECTS)])
     with files.iterate(storage=patient) as rows:
         assert bytes(next(rows)["data"]) == contents(0)
+
+
+def test_reads_that_nobody_waits_for_end_at_the_store(broken: Store) -> None:
+    # Bytes come all the time, so that no limit of time ends the request.
+    broken.giver.faults.add(Fault(trickle=50), broken.reads, key="*/[345]?.bin")
+    files = hr.Files([broken.url(f"objects/{number:02}.bin") for number in range(OBJECTS)])
+    with files.iterate(storage=broken.storage) as rows:
+        next(rows)
+        assert eventually(lambda: broken.giver.answering > 0)
+    assert eventually(lambda: broken.giver.answering == 0), broken.giver.answering
+
+
+# In HDFS the parts of a whole file are read as ranges are, and it is left open which DataNode has which.
+@pytest.mark.parametrize("broken", ["s3", "http"], indirect=True)
+def test_ranges_that_nobody_waits_for_end_at_the_store(broken: Store, tmp_path: pathlib.Path) -> None:
+    hr.Numpy({"data": [bytes([number]) * 50_000 for number in range(200)]}).write_records(tmp_path / "a.rec")
+    for name in ("a.rec", "a.idx"):
+        broken.put(name, (tmp_path / name).read_bytes())
+    # Those that look at the file, and the first record, are spared.
+    broken.giver.faults.add(Fault(trickle=50), broken.reads, key="*a.rec", after=6)
+    records = hr.RecordFile(broken.url("a.rec"), index=broken.url("a.idx"))
+    with records.iterate(storage=broken.storage) as rows:
+        next(rows)
+        assert eventually(lambda: broken.giver.answering > 0)
+    assert eventually(lambda: broken.giver.answering == 0), broken.giver.answering

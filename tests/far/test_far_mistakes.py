@@ -121,3 +121,13 @@ def test_settings_without_a_scheme_are_shown_one() -> None:
 def test_names_that_are_nearly_right_are_told(filled: Store) -> None:
     assert "did you mean" in read(lambda store: hr.Files([store.url("cat/11.jpg")]), filled, filled.storage)
     assert "did you mean" in read(lambda store: hr.Files(store.url("cats/*.jpg")), filled, filled.storage)
+
+
+def test_a_proxy_that_is_not_there_is_said_soon_also_for_a_host_that_is_known(filled: Store) -> None:
+    with hr.storage(filled.storage):
+        assert len(list(hr.Files(filled.url("**/*.jpg")))) == 4
+    assert isinstance(filled.giver, S3Server)
+    with HttpServer() as gone:
+        proxy = gone.url
+    said = read(patterns, filled, s3_storage(filled.giver, proxy=proxy))
+    assert "proxy= of storage=" in said and "4 attempts" in said

@@ -9,6 +9,9 @@ import xml.etree.ElementTree
 from collections.abc import Iterable
 from typing import Any
 
+# Why a target that was to be built was not, where nothing is wrong with it.
+INTERRUPTED = ("INCOMPLETE", "USER_INTERRUPTED")
+
 
 @dataclasses.dataclass
 class Outcome:
@@ -52,14 +55,15 @@ def outputs_of(result: dict[str, Any]) -> dict[str, str]:
 
 
 class Events:
-    """Outcomes by label; a target that is tested in shards has one."""
+    """Outcomes by label; a target that is tested in shards has one. `late`: the deadline ended the run."""
 
-    def __init__(self) -> None:
+    def __init__(self, late: bool = False) -> None:
+        self.late = late
         self.outcomes: dict[str, Outcome] = {}
 
     @classmethod
-    def read(cls, path: pathlib.Path) -> "Events":
-        events = cls()
+    def read(cls, path: pathlib.Path, late: bool = False) -> "Events":
+        events = cls(late)
         for line in path.read_text().splitlines() if path.exists() else []:
             try:
                 events.add(json.loads(line))
@@ -83,6 +87,8 @@ class Events:
         self.of(label).tags = tuple(event.get("configured", {}).get("tag", []))
 
     def add_completed(self, label: str, event: dict[str, Any]) -> None:
+        if event.get("aborted", {}).get("reason") in INTERRUPTED:
+            return
         self.of(label).built = bool(event.get("completed", {}).get("success"))
 
     def add_result(self, label: str, event: dict[str, Any]) -> None:

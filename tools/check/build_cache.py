@@ -20,6 +20,11 @@ LEAST_CACHE = 3_000_000_000
 LEAST_FREE = LARGEST + 2_000_000_000
 
 
+def bytes_on_disk(status: os.stat_result) -> int:
+    """What a file takes there: whole blocks, which for a cache of many small files is more than their lengths."""
+    return status.st_blocks * 512
+
+
 def trim(folder: pathlib.Path, largest: int) -> int:
     """Deletes the least recently used files until `folder` holds at most `largest` bytes, and returns the bytes freed.
 
@@ -32,7 +37,7 @@ def trim(folder: pathlib.Path, largest: int) -> int:
         except FileNotFoundError:  # another build is running
             continue
         if stat.S_ISREG(status.st_mode):
-            files.append((max(status.st_atime, status.st_mtime), status.st_size, path))
+            files.append((max(status.st_atime, status.st_mtime), bytes_on_disk(status), path))
     too_much = sum(size for _, size, _ in files) - largest
     freed = 0
     for _, size, path in sorted(files):
@@ -52,7 +57,7 @@ def size_of(folder: pathlib.Path) -> int:
                 status = os.lstat(os.path.join(parent, name))
             except FileNotFoundError:  # another build is running
                 continue
-            seen[status.st_dev, status.st_ino] = status.st_blocks * 512
+            seen[status.st_dev, status.st_ino] = bytes_on_disk(status)
     return sum(seen.values())
 
 

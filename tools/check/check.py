@@ -24,6 +24,7 @@ from tools.check.stages import Line, Run
 from tools.check.tree import Tree
 
 SUSPECTS = ROOT / ".cache/suspects.json"
+SET_UP_TIMES = ROOT / ".venv/headrace-times"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,10 +35,13 @@ def parser() -> argparse.ArgumentParser:
         (Mode.CI, "what a change can reach: all cases, sanitizers, fuzz tests, soak, wheel, PyTorch, Chromium"),
         (Mode.ALL, "everything, with more cases and longer; goes on where an earlier call stopped"),
         (Mode.FAR, "tests of far files, over Ceph, Swift and HDFS too, which are installed; says which could not be"),
+        (Mode.RAY, "tests of Ray, over clusters of several nodes too, which is installed"),
     ):
         modes.add_argument(f"--{mode.value}", dest="mode", action="store_const", const=mode, help=help_text)
     made.set_defaults(mode=Mode.TEST)
-    made.add_argument("--fresh", action="store_true", help="run what passed before, too")
+    made.add_argument(
+        "--fresh", action="store_true", help="run what passed before, too; with --all, over several calls"
+    )
     made.add_argument("--exitfirst", action="store_true", help="end after the first stage that fails")
     made.add_argument("--deadline", type=float, metavar="MINUTES", help="75 with --ci, otherwise none")
     # The seconds that the set-up took.
@@ -67,9 +71,14 @@ def make_room() -> int:
 def limit_of(mode: Mode, changed: list[str], knows_nothing: bool) -> limits.Limit | None:
     if mode is Mode.TEST:
         return limits.TEST
-    if knows_nothing or mode in (Mode.ALL, Mode.FAR):
+    if knows_nothing or mode in (Mode.ALL, Mode.FAR, Mode.RAY):
         return None
     return limits.QUICK if mode is Mode.QUICK else limits.of_ci(changed)
+
+
+def set_up_times(file: pathlib.Path) -> str:
+    """What the set-up says of the time that its parts took."""
+    return file.read_text().strip() if file.exists() else ""
 
 
 def owed(run: Run, mode: Mode) -> list[str]:
@@ -82,8 +91,7 @@ def main() -> int:
     options = parser().parse_args()
     mode: Mode = options.mode
     started = time.monotonic() - options.elapsed
-    # An interrupt and a termination both end the running command, and keep what has passed.
-    signal.signal(signal.SIGTERM, terminate)
+    heed_signals()
     kept = make_room()
     if warning := build_cache.warning_of(build_cache.free_bytes(build_cache.FOLDER), kept):
         print(f"\033[1m{warning}\033[0m", flush=True)
@@ -99,15 +107,16 @@ def main() -> int:
         fresh=options.fresh,
         several=mode is Mode.ALL,
         exitfirst=options.exitfirst,
+        files=tree.digest(["**"]),
     )
     changed = changes.changed_folders(marks, tree)
     plan = Plan(run, Groups.read(ROOT, tree), Fingerprints(tree, facts(ROOT)), mode, changes.touched_by_last(ROOT))
     if options.elapsed:
-        run.lines.append(Line("set-up", Result(), options.elapsed))
+        run.lines.append(Line("set-up", Result(note=set_up_times(SET_UP_TIMES)), options.elapsed))
     try:
         run.perform(plan.stages())
     except KeyboardInterrupt:
-        print("\ninterrupted; what has passed is not run again")
+        print(summary.text_of(run.lines, run.unchanged, ["interrupted; what has passed is not run again"]), flush=True)
         return 130
 
     marks.prune()
@@ -124,6 +133,16 @@ def main() -> int:
     notes += filter(None, [limits.warning_of_bytes(kept)])
     print(summary.text_of(run.lines, run.unchanged, notes), flush=True)
     return 1 if run.failures() else 0
+
+
+def heed_signals() -> None:
+    """An interrupt and a termination both end the running command, and keep what has passed.
+
+    A shell ignores interrupts for what it runs in the background, and that goes on to each command of a run, which a
+    deadline would then wait for in vain.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, terminate)
 
 
 def terminate(_number: int, _frame: FrameType | None) -> None:

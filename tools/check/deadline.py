@@ -19,7 +19,12 @@ ENDINGS = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 
 
 class Passed(Exception):
-    """The deadline passed while a command ran."""
+    """The deadline passed while a command ran. `said`: what it had printed by then, where its output is kept.
+
+    Not what it printed after it was told to end, where a test may fail for that.
+    """
+
+    said: str = ""
 
 
 def signal_group(process: subprocess.Popen[bytes], number: int) -> None:
@@ -35,6 +40,11 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
             process.wait(seconds)
             break
     signal_group(process, signal.SIGKILL)
+
+
+def text_of(output: IO[bytes], size: int = -1) -> str:
+    output.seek(0)
+    return output.read(size).decode(errors="replace")
 
 
 class Deadline:
@@ -57,6 +67,8 @@ class Deadline:
 
         Both streams go into `output` if it is given.
         """
+        if self.left() <= 0:
+            raise Passed
         with self.running(command, env, output, cwd) as process:
             while process.poll() is None:
                 if self.left() <= 0:
@@ -92,9 +104,19 @@ class Deadline:
     ) -> tuple[int, str]:
         """The exit code of a command, and what it printed to both streams."""
         with tempfile.TemporaryFile() as output:
-            code = self.run(command, env, output, look)
-            output.seek(0)
-            return code, output.read().decode(errors="replace")
+            seen = 0
+
+            def look_and_note() -> None:
+                nonlocal seen
+                look()
+                seen = os.fstat(output.fileno()).st_size
+
+            try:
+                code = self.run(command, env, output, look_and_note)
+            except Passed as passed:
+                passed.said = text_of(output, seen)
+                raise
+            return code, text_of(output)
 
 
 class StillRunning:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from tools.check import bazel
-from tools.check.deadline import ROOT, SAY_S, Deadline
+from tools.check.deadline import ROOT, SAY_S, Deadline, Passed
 
 KEPT = ROOT / ".fuzz"
 CONFIG = "--config=asan"
@@ -113,16 +113,28 @@ def run(folder: pathlib.Path, target: Target, seconds: int, deadline: Deadline) 
 
 
 def run_all(folder: pathlib.Path, targets: Sequence[Target], seconds: int, deadline: Deadline) -> Iterator[Outcome]:
-    """One fuzz test per core at a time; gives out each as it ends, and raises deadline.Passed."""
+    """One fuzz test per core at a time; gives out each as it ends.
+
+    Raises deadline.Passed at the end if the deadline ended some, so that none is lost that ended before them.
+    """
+    late = False
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         running = {pool.submit(run, folder, target, seconds, deadline) for target in targets}
         said = time.monotonic()
         while running:
             done, running = concurrent.futures.wait(running, SAY_S, concurrent.futures.FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+            for future in done:
+                try:
+                    outcome = future.result()
+                except Passed:
+                    late = True
+                    continue
+                yield outcome
             if time.monotonic() - said >= SAY_S:
                 said = time.monotonic()
                 print(f"fuzz tests: {len(targets) - len(running)} of {len(targets)}", flush=True)
+    if late:
+        raise Passed
 
 
 def report(outcome: Outcome) -> None:

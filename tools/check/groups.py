@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from tools.check.packages import Packages
 from tools.check.parts import Fingerprints, Level, Part
 from tools.check.python_tests import TIMING
 from tools.check.tree import Tree, matches
@@ -54,6 +55,10 @@ class Groups:
     @classmethod
     def read(cls, root: pathlib.Path, tree: Tree, file: pathlib.Path = FILE) -> "Groups":
         return cls(tomllib.loads(file.read_text()), root, tree)
+
+    @functools.cached_property
+    def packages(self) -> Packages:
+        return Packages(self.root, self.tree, self.without_tests)
 
     @functools.cached_property
     def test_files(self) -> list[str]:
@@ -105,6 +110,13 @@ class Groups:
         below = [f"{each}/**" for each in self.rooms[room]]
         own = [f"{room}/**"]
         return make.part(f"{prefix}.{room}", [*self.build, *below, *self.without_tests, *own], own)
+
+    def fuzz_part(self, make: Fingerprints, name: str, path: str, level: Level) -> Part:
+        """A fuzz test, which sees its package, those that it depends on, and its own inputs."""
+        folder, _, file = path.rpartition("/")
+        inputs = f"{folder}/corpus/{file.removesuffix('.cc')}"
+        sees = self.packages.seen_from(self.packages.of(path))
+        return make.part(name, [*self.build, *sees, path, f"{inputs}/**", f"{inputs}.dict"], level=level)
 
     def stage_part(self, make: Fingerprints, name: str, level: Level = Level.FULL) -> Part:
         return make.part(name, [*self.build, *self.stages[name]], level=level)

@@ -1,6 +1,7 @@
 """Marks of what has passed: `~/.cache/headrace-green/NAME-HASH` says that part NAME passed with that fingerprint.
 
-All clones of an account share the folder. Old marks are deleted; the folder may be deleted at any time.
+`turn.STAGE-0` says when a stage was the first of those that need not run, `fresh-HASH` when a run of all parts anew
+began. All clones of an account share the folder. Old marks are deleted; the folder may be deleted at any time.
 """
 
 import dataclasses
@@ -72,6 +73,28 @@ class Marks:
     def last_passed(self, name: str) -> float:
         """When a part of that name last passed, in seconds; 0 if never."""
         return max(map(written, self.all_of(name)), default=0.0)
+
+    def written_at(self, part: Part) -> float:
+        """When the part last passed as it is now, in seconds; 0 if never."""
+        return max(written(self.path(part.name, fingerprint)) for fingerprint in part.fingerprints)
+
+    def begin_fresh(self, files: str) -> float:
+        """When a run began that asks no earlier marks, over calls that have not ended it; now, if there is none."""
+        path = self.path("fresh", files)
+        if not path.exists():
+            self.replace(path, "")
+        return written(path)
+
+    def end_fresh(self, files: str) -> None:
+        self.path("fresh", files).unlink(missing_ok=True)
+
+    def keep_turn(self, stage: str) -> None:
+        """Notes that the stage has just been the first of those that need not run."""
+        self.replace(self.path(f"turn.{stage}", "0"), "")
+
+    def last_turn(self, stage: str) -> float:
+        """When it was the first, in seconds; 0 if never."""
+        return max(map(written, self.all_of(f"turn.{stage}")), default=0.0)
 
     def empty(self) -> bool:
         return not any(path.name != DURATIONS for path in self.folder.glob("*-*"))

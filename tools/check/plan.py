@@ -2,9 +2,8 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from tools.check import far_servers
 from tools.check.bazel import query
 from tools.check.cpp_selection import of_files
 from tools.check.cpp_tests import LEVEL_OPTIONS, CppTests
@@ -15,7 +14,7 @@ from tools.check.lint import Lint
 from tools.check.modes import Mode
 from tools.check.parts import Fingerprints, Level, Part
 from tools.check.product_checks import FUZZ, ProductChecks
-from tools.check.python_tests import FAR, NEEDS, TIMING, PythonTests
+from tools.check.python_tests import FAR, NEEDS, RAY, SMALL_RAY, TIMING, PythonTests
 from tools.check.result import Result
 from tools.check.stages import Run, Stage
 from tools.check.visibility import Visibility
@@ -39,6 +38,8 @@ class Plan:
     def stages(self) -> list[Stage]:
         if self.mode is Mode.FAR:
             return self.far()
+        if self.mode is Mode.RAY:
+            return [self.stage_needing(SMALL_RAY), self.stage_needing(RAY)]
         stages = [*self.lint(), *self.cpp(), *self.python()]
         if self.mode.sanitizes:
             stages += [*self.sanitized(), *self.product(), *self.needing()]
@@ -122,47 +123,46 @@ class Plan:
         checks = ProductChecks(self.run.deadline, self.run.durations, self.run.mark)
         level = Level.LONG if self.mode is Mode.ALL else Level.FULL
         return [
-            Stage("fuzz tests", checks.fuzz, tuple(self.fuzz_parts(level)), must=False),
+            Stage("fuzz tests", checks.fuzz, tuple(self.fuzz_parts(level)), must=False, resumes=True),
             Stage("soak", checks.soak, (self.part("soak", level),), must=False),
             Stage("wheel", checks.wheel, (self.part("wheel"),), must=False, resumes=True),
         ]
 
     def fuzz_parts(self, level: Level) -> list[Part]:
-        """A part for each fuzz test, which sees what the tests of its room see."""
+        """A part for each fuzz test."""
         return [
-            dataclasses.replace(
-                self.groups.room_part(self.make, "fuzz", path.parts[0]), name=FUZZ + path.stem, own="", level=level
-            )
-            for path in map(pathlib.Path, self.make.tree.matching(["**/*_fuzz.cc"]))
+            self.groups.fuzz_part(self.make, FUZZ + pathlib.Path(path).stem, path, level)
+            for path in self.make.tree.matching(["**/*_fuzz.cc"])
         ]
 
     def needing(self) -> list[Stage]:
-        """Tests that need PyTorch, Chromium or Sphinx, with their installation."""
-        return [self.stage_needing(need) for need in NEEDS if need != FAR]
+        """Tests that need PyTorch, Chromium, Sphinx or one node of Ray, with their installation."""
+        return [self.stage_needing(need) for need in NEEDS if need not in (FAR, RAY)]
 
     def stage_needing(self, need: str) -> Stage:
-        def check(parts: Sequence[Part]) -> Result:
-            INSTALLS[need](self.run.deadline)
-            return self.python_tests().needing(need)(parts)
+        part = self.groups.marker_part(self.make, need)
+        return Stage(f"Python tests with {need}", self.needs(need), (part,), must=False)
 
-        return Stage(f"Python tests with {need}", check, (self.groups.marker_part(self.make, need),), must=False)
-
-    def far(self) -> list[Stage]:
-        """The tests of far files, over small stores of our own and over real ones."""
+    def needs(self, need: str) -> Callable[[Sequence[Part]], Result]:
+        """Installs what the tests need, and runs them."""
 
         def check(parts: Sequence[Part]) -> Result:
-            missing = far_servers.install(self.run.deadline)
-            result = self.python_tests().needing(FAR)(parts)
+            missing = INSTALLS[need](self.run.deadline)
+            result = self.python_tests().needing(need)(parts)
             if missing:
                 result.note = ", ".join(filter(None, [result.note, f"not installed: {', '.join(missing)}"]))
                 # What was left out has not passed.
                 result.green.clear()
             return result
 
+        return check
+
+    def far(self) -> list[Stage]:
+        """The tests of far files, over small stores of our own and over real ones."""
         own = self.groups.parts(self.make, self.level)[FAR]
         return [
             Stage("Python tests of far files", self.python_tests().together, (own,)),
-            Stage("Python tests with real stores", check, (self.groups.marker_part(self.make, FAR),)),
+            Stage("Python tests with real stores", self.needs(FAR), (self.groups.marker_part(self.make, FAR),)),
         ]
 
     def long(self) -> list[Stage]:

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from tools.check import bazel, fuzz
-from tools.check.deadline import ROOT, Deadline, StillRunning
+from tools.check.deadline import ROOT, Deadline, Passed, StillRunning
+from tools.check.fuzz import Outcome
 from tools.check.parts import Level, Part
 from tools.check.result import Result, of_exit
 from tools.wheel.built_wheel import find_wheel
@@ -32,29 +33,38 @@ class ProductChecks:
         return StillRunning(title, self.expected.get(title, 0.0))
 
     def fuzz(self, parts: Sequence[Part]) -> Result:
-        """Each fuzz test is a part, and marked as soon as its time is over."""
+        """Each fuzz test is a part, and marked as soon as its time is over. They begin in the order of the parts.
+
+        A failure counts although the deadline ends the others: with new inputs the next run may not find it.
+        """
         seconds = FUZZ_SECONDS[parts[0].level]
-        targets = fuzz.find_targets([part.name.removeprefix(FUZZ) for part in parts], self.deadline)
+        names = [part.name.removeprefix(FUZZ) for part in parts]
+        targets = sorted(fuzz.find_targets(names, self.deadline), key=lambda target: names.index(target.name))
         folder = fuzz.build(targets, self.deadline)
         result = Result(note=f"{seconds} seconds each")
-        for outcome in fuzz.run_all(folder, targets, seconds, self.deadline):
-            fuzz.report(outcome)
-            result.counts["fuzz"] += outcome.executions
-            name = FUZZ + outcome.target.name
-            if outcome.failure:
-                result.failed += 1
-                result.red.add(name)
-            else:
-                result.passed += 1
-                self.mark(name, 1)
+        try:
+            for outcome in fuzz.run_all(folder, targets, seconds, self.deadline):
+                self.count(outcome, result)
+        except Passed:
+            result.late = True
         return result
+
+    def count(self, outcome: Outcome, result: Result) -> None:
+        fuzz.report(outcome)
+        result.counts["fuzz"] += outcome.executions
+        name = FUZZ + outcome.target.name
+        if outcome.failure:
+            result.failed += 1
+            result.red.add(name)
+        else:
+            result.passed += 1
+            self.mark(name, 1)
 
     def soak(self, parts: Sequence[Part]) -> Result:
         seconds = SOAK_SECONDS[parts[0].level]
-        command = [sys.executable, "tools/soak/soak.py", f"--seconds={seconds}"]
-        code, said = self.deadline.output_of(command, look=self.still_running("soak"))
-        print(said, end="", flush=True)
-        result = of_exit(code, f"{seconds} seconds").about(parts)
+        code, said = self.output_of("soak", ["tools/soak/soak.py", f"--seconds={seconds}"])
+        failed = failures_in(said) if code is None else int(code != 0)
+        result = Result(int(code == 0), failed, f"{seconds} seconds", late=code is None).about(parts)
         result.count(said)
         return result
 
@@ -95,8 +105,22 @@ class ProductChecks:
 
     def checked(self, title: str, module: Sequence[str]) -> Result:
         """What a program of tools/wheel says, line by line; the note names what was left out."""
-        code, said = self.deadline.output_of([sys.executable, "-m", *module], look=self.still_running(title))
-        print(said, end="", flush=True)
+        code, said = self.output_of(title, ["-m", *module])
         passed = len(re.findall(r"^ok: ", said, re.MULTILINE))
-        failed = len(re.findall(r"^FAILED: ", said, re.MULTILINE)) or int(code != 0)
-        return Result(passed, failed, "; ".join(re.findall(r"^(?:skipped|not found): .*", said, re.MULTILINE)))
+        failed = failures_in(said) or int(code not in (None, 0))
+        note = "; ".join(re.findall(r"^(?:skipped|not found): .*", said, re.MULTILINE))
+        return Result(passed, failed, note, late=code is None)
+
+    def output_of(self, title: str, arguments: Sequence[str]) -> tuple[int | None, str]:
+        """The exit code of a Python program and what it printed, which is shown; None if the deadline ended it."""
+        code: int | None = None
+        try:
+            code, said = self.deadline.output_of([sys.executable, "-u", *arguments], look=self.still_running(title))
+        except Passed as passed:
+            said = passed.said
+        print(said, end="", flush=True)
+        return code, said
+
+
+def failures_in(said: str) -> int:
+    return len(re.findall(r"^FAILED: ", said, re.MULTILINE))

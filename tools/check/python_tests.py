@@ -11,16 +11,18 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
 from tools.check import suspects
-from tools.check.deadline import ROOT, Deadline
+from tools.check.deadline import ROOT, Deadline, Passed
 from tools.check.finished import Finished
 from tools.check.parts import Level, Part
 from tools.check.result import Result
 
 TIMING = "timing"
 # Markers of tests that need what a machine may not have; each has a stage of its own. Real stores are run by
-# ./test --far alone.
+# ./test --far alone, clusters of several nodes by ./test --ray.
 FAR = "far"
-NEEDS = ("torch", "browser", "site", FAR)
+SMALL_RAY = "small_ray"
+RAY = "ray"
+NEEDS = ("torch", "browser", "site", SMALL_RAY, FAR, RAY)
 # pytest's exit code where every test is left out.
 NO_TESTS = 5
 Mark = Callable[[str, int], None]
@@ -60,8 +62,12 @@ class PythonTests:
         return self.run(parts, lane_markers(timing=True), ["-n0"], again=True)
 
     def needing(self, marker: str) -> Callable[[Sequence[Part]], Result]:
-        """The tests that need what the marker names."""
-        return lambda parts: self.run(parts, marker, ["-n0"])
+        """The tests that need what the marker names.
+
+        It marks none as passed: the caller knows whether all of that is installed, so that none was left out.
+        """
+        unmarked = dataclasses.replace(self, mark=lambda *_: None)
+        return lambda parts: unmarked.run(parts, marker, ["-n0"])
 
     def run(self, parts: Sequence[Part], markers: str, options: Sequence[str], again: bool = False) -> Result:
         environment = environment_of(parts[0].level)
@@ -70,13 +76,21 @@ class PythonTests:
             finished = Finished(pathlib.Path(folder, "finished"), lambda file: names.get(file, ""), self.mark)
             command = self.command(markers, [*options, *names])
             environment_of_run = environment | {"HEADRACE_FINISHED": str(finished.path)}
-            code = self.deadline.run(command, environment_of_run, look=finished.read, cwd=self.root)
-            finished.read()
+            code = self.exit_code(command, environment_of_run, finished)
         failed = finished.failed()
         suspect: list[str] = []
         if again:
             suspect, failed = suspects.sort_out(failed, lambda test: self.passes(test, environment))
         return self.result_of(code, finished, parts, failed, suspect)
+
+    def exit_code(self, command: Sequence[str], environment: Mapping[str, str], finished: Finished) -> int | None:
+        """None if the deadline ended the tests. What they say then is not read: the end itself may fail some."""
+        try:
+            code = self.deadline.run(command, environment, look=finished.read, cwd=self.root)
+        except Passed:
+            return None
+        finished.read()
+        return code
 
     def command(self, markers: str, arguments: Sequence[str]) -> list[str]:
         pytest = [sys.executable, "-m", "pytest", "-q", "-o", "console_output_style=count"]
@@ -86,11 +100,11 @@ class PythonTests:
         return self.deadline.run([sys.executable, "-m", "pytest", "-q", "-n0", test], environment, cwd=self.root) == 0
 
     def result_of(
-        self, code: int, finished: Finished, parts: Sequence[Part], failed: Sequence[str], suspect: list[str]
+        self, code: int | None, finished: Finished, parts: Sequence[Part], failed: Sequence[str], suspect: list[str]
     ) -> Result:
-        result = Result(finished.number("passed"), len(failed), suspects=suspect)
+        result = Result(finished.number("passed"), len(failed), suspects=suspect, late=code is None)
         # Also when pytest does not get as far as the tests.
-        if code not in (0, NO_TESTS) and not failed and not suspect:
+        if code not in (None, 0, NO_TESTS) and not failed and not suspect:
             result.failed = 1
         ended = code in (0, 1) and finished.collected or code == NO_TESTS
         for part in parts:

@@ -21,6 +21,8 @@ class Result:
     green: dict[str, int] = dataclasses.field(default_factory=dict)
     # Names of parts that failed.
     red: set[str] = dataclasses.field(default_factory=set)
+    # Whether the deadline ended the stage: what it found by then counts, and what neither passed nor failed is left over.
+    late: bool = False
     # Seconds and names of tests.
     times: list[tuple[float, str]] = dataclasses.field(default_factory=list)
     # Cases that tests covered, by kind.
@@ -37,7 +39,7 @@ class Result:
         """The same, of parts that pass or fail together; a suspect leaves them open."""
         if self.failed:
             self.red |= {part.name for part in parts}
-        elif not self.suspects:
+        elif not self.suspects and not self.late:
             self.green |= {part.name: self.passed for part in parts}
         return self
 

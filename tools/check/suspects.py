@@ -4,17 +4,26 @@ import json
 import pathlib
 from collections.abc import Callable, Iterable
 
+from tools.check.deadline import Passed
+
 # How often a test must pass alone.
 RUNS = 2
 
 
 def sort_out(failed: Iterable[str], passes_alone: Callable[[str], bool]) -> tuple[list[str], list[str]]:
-    """Divides tests that failed into suspects and those that fail again."""
+    """Divides tests that failed into suspects and those that fail again, or cannot run again before the deadline."""
     suspects: list[str] = []
     again: list[str] = []
     for test in failed:
-        (suspects if all(passes_alone(test) for _ in range(RUNS)) else again).append(test)
+        (suspects if is_suspect(test, passes_alone) else again).append(test)
     return suspects, again
+
+
+def is_suspect(test: str, passes_alone: Callable[[str], bool]) -> bool:
+    try:
+        return all(passes_alone(test) for _ in range(RUNS))
+    except Passed:
+        return False
 
 
 def write(path: pathlib.Path, suspects: list[str]) -> None:

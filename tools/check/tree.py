@@ -56,7 +56,10 @@ class Tree:
         """The paths of which the last glob that matches stands without a `!`, sorted."""
         chosen: set[str] = set()
         for glob in globs:
-            chosen = chosen - self.of_glob(glob[1:]) if glob.startswith("!") else chosen | self.of_glob(glob)
+            if glob.startswith("!"):
+                chosen -= self.of_glob(glob[1:])
+            else:
+                chosen |= self.of_glob(glob)
         return sorted(chosen)
 
     def of_glob(self, glob: str) -> set[str]:

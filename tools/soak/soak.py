@@ -118,7 +118,7 @@ class Soak:
         if "figures" in report:
             process.measured.append(report["figures"])
         elif "failure" in report:
-            self.failures.append(report["failure"])
+            self._fail(report["failure"])
         else:
             self.counts.update(report)
 
@@ -135,7 +135,12 @@ class Soak:
         elif process.hunted and any(said in self._words(process) for said in LIBRARY_GAVE_UP):
             self.counts["library_gave_up"] += 1
         elif code != 0 and not self.failures:
-            self.failures.append(f"process {process.number} ended with {code}:\n{self._words(process)}")
+            self._fail(f"process {process.number} ended with {code}:\n{self._words(process)}")
+
+    def _fail(self, failure: str) -> None:
+        """At once, so that it is known if the soak is ended now."""
+        self.failures.append(failure)
+        print(f"FAILED: {failure}", flush=True)
 
     def _words(self, process: Process) -> str:
         return pathlib.Path(process.errors.name).read_text(errors="replace")[-4000:]
@@ -154,7 +159,7 @@ class Soak:
                 if process.ready:
                     process.popen.send_signal(signal.SIGUSR1)
                     time.sleep(1)
-                self.failures.append(f"process {process.number} hangs:\n{self._words(process)}")
+                self._fail(f"process {process.number} hangs:\n{self._words(process)}")
 
     def _stop(self) -> None:
         for process in list(self._processes.values()):
@@ -167,7 +172,8 @@ class Soak:
     def _judge(self, series: list[figures.Figures]) -> None:
         self.counts["figures"] = len(series)
         print(f"process 1, first, middle and last: {figures.text(series)}")
-        self.failures += figures.judge(series)
+        for failure in figures.judge(series):
+            self._fail(failure)
 
 
 def main() -> int:
@@ -187,8 +193,6 @@ def main() -> int:
     soak.run(seconds)
     counts = dict(sorted(soak.counts.items()))
     print("HEADRACE-COUNT " + " ".join(f"soak-{kind}={number}" for kind, number in counts.items()))
-    for failure in soak.failures:
-        print(failure)
     if not soak.failures and given.folder is None:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"soak: {'FAILED, see ' + str(folder) if soak.failures else 'every row was right'}, {seconds:.0f} s")

@@ -8,7 +8,6 @@ import argparse
 import base64
 import hashlib
 import pathlib
-import shutil
 import sys
 import tarfile
 import tempfile
@@ -16,7 +15,7 @@ import zipfile
 from collections.abc import Mapping
 
 from tools.wheel.bill import NAME, bill_of
-from tools.wheel.bundle import Bundled, CannotBundle, bundle_libraries
+from tools.wheel.bundle import Bundled, CannotBundle, bundle_libraries, run
 from tools.wheel.debian import NotOfAPackage
 from tools.wheel.licences import Licences, NotAllowed, join
 from tools.wheel.requirements import metadata_lines, stated_version
@@ -123,7 +122,8 @@ def main() -> None:
         libraries.mkdir()
         (module_name,) = [name for name in files if name.endswith(".so")]
         module = pathlib.Path(temporary, pathlib.Path(module_name).name)
-        shutil.copyfile(files[module_name], module)
+        # Names of functions within it are a sixth of it, and only debuggers and profilers read them.
+        run("strip", "--strip-unneeded", "-o", module, files[module_name])
         c_library = unpack(arguments.c_library, pathlib.Path(temporary, "c"))
         bundled: dict[str, Bundled] = {}
         try:

@@ -34,6 +34,7 @@ ALLOWED = {
     "libstdc++.so.6",
 }
 LARGEST_INSTALL = 48 * 1000 * 1000
+LARGEST_C_LIBRARIES = {"libheadrace.so": 4_500_000, "libheadrace_engine.so": 8_000_000}
 
 PIPELINE = """
 import ctypes
@@ -244,6 +245,17 @@ def main() -> int:
         check(
             f"installed size is {size / 1e6:.1f} MB",
             [f"more than {LARGEST_INSTALL / 1e6:.0f} MB"] if size > LARGEST_INSTALL else [],
+        )
+
+        folder_of_c = folder / "unpacked/headrace/c/lib"
+        sizes = {name: (folder_of_c / name).stat().st_size for name in LARGEST_C_LIBRARIES}
+        check(
+            "sizes of the C libraries: " + ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in sizes.items()),
+            [
+                f"{name} has more than {most / 1e6} MB"
+                for name, most in LARGEST_C_LIBRARIES.items()
+                if sizes[name] > most
+            ],
         )
 
         def run(*command: str, **variables: str) -> list[str]:

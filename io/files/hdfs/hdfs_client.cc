@@ -12,8 +12,8 @@ Operation StatusOperation(const std::string& name, const std::string& path) {
   return {.name = name, .path = path, .query = "op=GETFILESTATUS"};
 }
 
-absl::StatusOr<HdfsStatus> StatusOfReply(const std::string& name, const absl::StatusOr<http::Reply>& reply) {
-  HEADRACE_RETURN_IF_ERROR(reply.status());
+absl::StatusOr<HdfsStatus> StatusOfReply(const std::string& name, absl::StatusOr<http::Reply> reply) {
+  if (!reply.ok()) return std::move(reply).status();
   absl::StatusOr<HdfsStatus> status = ParseFileStatus(reply->body);
   if (!status.ok()) return Reworded(status.status(), Cat(name, ": ", ToStd(status.status().message())));
   return status;
@@ -43,39 +43,52 @@ absl::Status HdfsClient::Run(Dialogue& dialogue) {
   }
 }
 
-void HdfsClient::Start(std::shared_ptr<Dialogue> dialogue, std::function<void(absl::Status)> done) {
-  Go(std::move(dialogue), std::move(done));
+void HdfsClient::Start(std::shared_ptr<Dialogue> dialogue, EndedBy cancellation,
+                       std::function<void(absl::Status)> done) {
+  Go(std::move(dialogue), cancellation, std::move(done));
 }
 
-void HdfsClient::Go(std::shared_ptr<Dialogue> dialogue, std::function<void(absl::Status)> done) {
+void HdfsClient::Go(std::shared_ptr<Dialogue> dialogue, const EndedBy& cancellation,
+                    std::function<void(absl::Status)> done) {
+  if (cancellation != nullptr && cancellation->cancelled()) return done(StopSignal::Error());
   http::Call call = dialogue->Next();
-  client_.Start(std::move(call), [this, dialogue, done](absl::StatusOr<http::Reply> reply) {
+  auto take = [this, dialogue, cancellation, done](absl::StatusOr<http::Reply> reply) {
     switch (dialogue->Take(std::move(reply))) {
       case Dialogue::Step::kCall:
-        return Go(dialogue, done);
+        return Go(dialogue, cancellation, done);
       case Dialogue::Step::kLogin:
-        return login_.StartRenew(dialogue->pass(), [this, dialogue, done](absl::Status renewed) {
+        return login_.StartRenew(dialogue->pass(), [this, dialogue, cancellation, done](absl::Status renewed) {
           if (!renewed.ok()) return done(std::move(renewed));
-          Go(dialogue, done);
+          Go(dialogue, cancellation, done);
         });
       case Dialogue::Step::kEnd:
         return done(absl::OkStatus());
     }
-  });
+  };
+  const http::HttpClient::Id id = client_.Start(std::move(call), std::move(take));
+  if (cancellation != nullptr && id != 0) cancellation->Add([this, id] { client_.Cancel(id); });
+}
+
+void HdfsClient::Ask(std::shared_ptr<Dialogue> dialogue, std::function<void()> done) {
+  client_.Start(dialogue->Next(),
+                [self = shared_from_this(), dialogue, done = std::move(done)](absl::StatusOr<http::Reply> reply) {
+                  dialogue->Take(std::move(reply));
+                  done();
+                });
 }
 
 absl::StatusOr<HdfsStatus> HdfsClient::Status(const std::string& name, const std::string& path) {
   NameNodeDialogue dialogue(&cluster_, StatusOperation(name, path));
   HEADRACE_RETURN_IF_ERROR(Run(dialogue));
-  return StatusOfReply(name, dialogue.result());
+  return StatusOfReply(name, std::move(dialogue.result()));
 }
 
-void HdfsClient::StartStatus(const std::string& name, const std::string& path,
+void HdfsClient::StartStatus(const std::string& name, const std::string& path, EndedBy cancellation,
                              std::function<void(absl::StatusOr<HdfsStatus>)> done) {
   auto dialogue = std::make_shared<NameNodeDialogue>(&cluster_, StatusOperation(name, path));
-  Start(dialogue, [dialogue, name, done = std::move(done)](absl::Status ended) {
+  Start(dialogue, std::move(cancellation), [dialogue, name, done = std::move(done)](absl::Status ended) {
     if (!ended.ok()) return done(std::move(ended));
-    done(StatusOfReply(name, dialogue->result()));
+    done(StatusOfReply(name, std::move(dialogue->result())));
   });
 }
 

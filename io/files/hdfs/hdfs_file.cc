@@ -52,11 +52,12 @@ void HdfsFile::StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done
   if (offset < 0) return done(NegativeOffset(file_, offset));
   const absl::Span<uint8_t> within = Within(offset, target);
   const auto bytes = static_cast<int64_t>(within.size());
+  const HdfsClient::EndedBy by = Cancellation::Current();
   StartSpanRead(
-      *client_, SpanOf(file_, offset, within), [this, bytes, done = std::move(done)](const absl::Status& read) {
+      *client_, SpanOf(file_, offset, within), by, [this, by, bytes, done = std::move(done)](const absl::Status& read) {
         if (!read.ok()) return done(read);
         if (is_compared()) return done(bytes);
-        client_->StartStatus(file_.name, file_.path, [this, bytes, done](const absl::StatusOr<HdfsStatus>& now) {
+        client_->StartStatus(file_.name, file_.path, by, [this, bytes, done](const absl::StatusOr<HdfsStatus>& now) {
           absl::Status unchanged = CheckUnchanged(file_, now);
           if (!unchanged.ok()) return done(std::move(unchanged));
           compared_.store(true, std::memory_order_relaxed);
@@ -71,11 +72,12 @@ void StartHdfsRead(HdfsClient* client, KnownFile file, FileSystem::ReadDone done
   if (!buffer) return done(ResourceError("no memory for ", file.name, " (", size, " bytes)"));
   const absl::Span<uint8_t> target(buffer->data(), size);
   const FileSpan span = SpanOf(file, 0, target);
-  StartSpanRead(*client, span, [=, file = std::move(file)](const absl::Status& read) {
+  const HdfsClient::EndedBy by = Cancellation::Current();
+  StartSpanRead(*client, span, by, [=, file = std::move(file)](const absl::Status& read) {
     if (!read.ok()) return done(read);
     const auto give = [=] { done(Tensor::ViewBytes(DType::kBytes, buffer, buffer->data(), size)); };
     if (file.version == 0) return give();
-    client->StartStatus(file.name, file.path, [=](const absl::StatusOr<HdfsStatus>& now) {
+    client->StartStatus(file.name, file.path, by, [=](const absl::StatusOr<HdfsStatus>& now) {
       absl::Status unchanged = CheckUnchanged(file, now);
       if (!unchanged.ok()) return done(std::move(unchanged));
       give();

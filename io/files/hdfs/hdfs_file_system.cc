@@ -19,6 +19,7 @@
 #include "io/files/hdfs/span_read.h"
 #include "io/files/http/reach_for.h"
 #include "io/files/output_stream.h"
+#include "io/files/plainly_missing.h"
 #include "io/files/system_error.h"
 
 namespace headrace::hdfs {
@@ -70,7 +71,7 @@ HdfsFileSystem::HdfsFileSystem(http::Transport* transport, Options options)
 
 HdfsFileSystem::~HdfsFileSystem() = default;
 
-absl::StatusOr<std::unique_ptr<HdfsClient>> HdfsFileSystem::MakeClient(const HdfsUrl& url) const {
+absl::StatusOr<std::shared_ptr<HdfsClient>> HdfsFileSystem::MakeClient(const HdfsUrl& url) const {
   const StorageSettings& settings = options_.settings;
   HEADRACE_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
                             FindNameNodes(url, options_.configuration, settings.endpoint));
@@ -82,13 +83,13 @@ absl::StatusOr<std::unique_ptr<HdfsClient>> HdfsFileSystem::MakeClient(const Hdf
                          .usual_user = options_.usual_user,
                          .anonymous = settings.anonymous,
                          .negotiate = options_.negotiate};
-  return std::make_unique<HdfsClient>(transport_, std::move(reach), std::move(addresses), std::move(login));
+  return std::make_shared<HdfsClient>(transport_, std::move(reach), std::move(addresses), std::move(login));
 }
 
 absl::StatusOr<HdfsFileSystem::Place> HdfsFileSystem::Find(const std::string& path) const {
   HEADRACE_ASSIGN_OR_RETURN(HdfsUrl url, ParseHdfsUrl(path));
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<HdfsClient>& client = clients_[{url.scheme, url.authority}];
+  std::shared_ptr<HdfsClient>& client = clients_[{url.scheme, url.authority}];
   if (client == nullptr) {
     HEADRACE_ASSIGN_OR_RETURN(client, MakeClient(url));
   }
@@ -96,8 +97,7 @@ absl::StatusOr<HdfsFileSystem::Place> HdfsFileSystem::Find(const std::string& pa
 }
 
 absl::Status HdfsFileSystem::Explained(absl::Status error, const std::string& path) const {
-  const bool missing = KindOf(error) == ErrorKind::kNotFound && error.message() == Cat(path, ": not found");
-  return missing ? MissingPathError(*this, path) : error;
+  return IsPlainlyMissing(error) ? MissingPathError(*this, path) : error;
 }
 
 absl::StatusOr<HdfsStatus> HdfsFileSystem::FileStatusOf(const Place& place, const std::string& path) const {

@@ -62,14 +62,14 @@ class HdfsFileSystem : public FileSystem, public FarFiles {
     std::string path;
   };
   absl::StatusOr<Place> Find(const std::string& path) const;
-  absl::StatusOr<std::unique_ptr<HdfsClient>> MakeClient(const HdfsUrl& url) const;
+  absl::StatusOr<std::shared_ptr<HdfsClient>> MakeClient(const HdfsUrl& url) const;
   absl::StatusOr<HdfsStatus> FileStatusOf(const Place& place, const std::string& path) const;
   absl::Status Explained(absl::Status error, const std::string& path) const;
 
   http::Transport* const transport_;
   const Options options_;
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<std::string, std::string>, std::unique_ptr<HdfsClient>>
+  mutable std::map<std::pair<std::string, std::string>, std::shared_ptr<HdfsClient>>
       clients_;  // by scheme and authority
 };
 

@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "core/tensor.h"
+#include "io/files/cancellation.h"
+#include "io/files/hdfs/hdfs_url.h"
 #include "io/files/hdfs/piece_read.h"
 #include "io/files/hdfs/testing/served_cluster.h"
 #include "io/files/http/awaited_result.h"
@@ -114,6 +118,91 @@ TEST(HdfsFileSystem, PassesOverADataNodeThatIsDead) {
     EXPECT_EQ(*ReadStarted(served, "hdfs://nn/a", {.size = 1000}), Bytes(1000));
   }
   EXPECT_FALSE(served.Urls("excludedatanodes=dn1%3A9864%2Cdn1").empty());
+}
+
+// The reply of the next DataNode that is asked, as a rule of a cluster.
+FakeCluster::Rule OfOneDataNode(FakeReply reply) {
+  return [reply, given = std::make_shared<bool>(false)](const FakeRequest& request) -> std::optional<FakeReply> {
+    if (!IsAtDataNode(request) || std::exchange(*given, true)) return std::nullopt;
+    return reply;
+  };
+}
+
+TEST(HdfsFileSystem, AsksAnotherDataNodeWhereOneIsSlow) {
+  ServedCluster served;
+  served.cluster.Put("/a", Bytes(1000));
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(ReadStarted(served, "hdfs://nn/a", {.size = 1000}).ok());
+  FakeReply never;
+  never.status = 0;
+  never.stalls = true;
+  served.cluster.set_rule(OfOneDataNode(never));
+  EXPECT_EQ(*ReadStarted(served, "hdfs://nn/a", {.size = 1000}), Bytes(1000));
+  EXPECT_EQ(served.files.counters().hedges, 1);
+  const std::vector<std::string> asked = served.Urls("//dn");
+  ASSERT_EQ(asked.size(), 202u);
+  EXPECT_NE(asked[200].substr(0, asked[200].find('?')), asked[201].substr(0, asked[201].find('?')));
+}
+
+// The replies of the next two DataNodes that are asked, as a rule of a cluster.
+FakeCluster::Rule OfTwoDataNodes(FakeReply first, FakeReply second) {
+  return [=, given = std::make_shared<int>(0)](const FakeRequest& request) -> std::optional<FakeReply> {
+    if (!IsAtDataNode(request) || *given == 2) return std::nullopt;
+    return (*given)++ == 0 ? first : second;
+  };
+}
+
+TEST(HdfsFileSystem, ADataNodeThatCannotBeAskedTakesNothingFromASlowOne) {
+  for (const Fault fault : {Fault::kTls, Fault::kNotSent}) {
+    ServedCluster served;
+    served.cluster.Put("/a", Bytes(1000));
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(ReadStarted(served, "hdfs://nn/a", {.size = 1000}).ok());
+    FakeReply late;
+    late.body = Bytes(1000);
+    late.after_ns = int64_t{20} * 1'000'000'000;
+    served.cluster.set_rule(OfTwoDataNodes(late, FaultReply(fault)));
+    const auto read = ReadStarted(served, "hdfs://nn/a", {.size = 1000});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read, Bytes(1000));
+    EXPECT_EQ(served.files.counters().hedges, 1);
+    EXPECT_EQ(served.Urls("//dn").size(), 202u);
+  }
+}
+
+TEST(HdfsFileSystem, ASlowDataNodeThatBreaksOffIsTheOneThatIsPassedOver) {
+  for (const Fault fault : {Fault::kTls, Fault::kNotSent}) {
+    ServedCluster served;
+    served.cluster.Put("/a", Bytes(1000));
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(ReadStarted(served, "hdfs://nn/a", {.size = 1000}).ok());
+    FakeReply cut;
+    cut.body = Bytes(1000);
+    cut.after_ns = int64_t{20} * 1'000'000'000;
+    cut.fault = Fault::kCut;
+    cut.cut_at = 300;
+    FakeReply lost = FaultReply(fault);
+    lost.after_ns = int64_t{30} * 1'000'000'000;
+    served.cluster.set_rule(OfTwoDataNodes(cut, lost));
+    const auto read = ReadStarted(served, "hdfs://nn/a", {.size = 1000});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read, Bytes(1000));
+    const std::vector<std::string> asked = served.Urls("//dn");
+    ASSERT_EQ(asked.size(), 203u);
+    EXPECT_EQ(Parameter(asked[202], "offset"), "300");
+    const std::string excluded = Parameter(served.Urls("//nn").back(), "excludedatanodes");
+    EXPECT_TRUE(excluded.starts_with(AuthorityOf(asked[200]))) << excluded;
+  }
+}
+
+TEST(HdfsFileSystem, WaitsForASlowDataNodeThatAloneHasTheBytes) {
+  ServedCluster served(TwoNameNodes(), 1);
+  served.cluster.Put("/a", Bytes(1000));
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(ReadStarted(served, "hdfs://nn/a", {.size = 1000}).ok());
+  FakeReply late;
+  late.body = Bytes(1000);
+  late.after_ns = int64_t{20} * 1'000'000'000;
+  served.cluster.set_rule(OfOneDataNode(late));
+  EXPECT_EQ(*ReadStarted(served, "hdfs://nn/a", {.size = 1000}), Bytes(1000));
+  EXPECT_EQ(served.files.counters().hedges, 0);
+  EXPECT_EQ(served.Urls("//dn").size(), 201u);
 }
 
 TEST(HdfsFileSystem, GoesOnElsewhereFromTheByteThatWasReached) {
@@ -315,6 +404,46 @@ TEST(HdfsFileSystem, EndsReadsThatAreStopped) {
   });
   const StopSignal signal(&stop);
   EXPECT_EQ(KindOf(served.files.Read("hdfs://nn/a").status()), ErrorKind::kClosed);
+}
+
+// AddressSanitizer would see a write to memory that is gone.
+TEST(HdfsFileSystem, EndsReadsUnderWayThatNobodyWaitsFor) {
+  constexpr size_t kSize = 1000;
+  FakeCluster cluster;
+  cluster.Put("/a", Bytes(kSize));
+  http::FakeTransport transport(
+      [&](const FakeRequest& request) {
+        FakeReply reply = cluster.Answer(request);
+        reply.stalls = IsAtDataNode(request);
+        reply.cut_at = 100;
+        return reply;
+      },
+      http::FakeTransport::Time::kByHand);
+  const HdfsFileSystem files(&transport, TwoNameNodes());
+  const auto opened = files.Open("hdfs://nn/a", {.size = kSize});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  absl::Status whole;
+  absl::Status range;
+  auto target = std::make_shared<std::vector<uint8_t>>(kSize);
+  const std::weak_ptr<std::vector<uint8_t>> lives = target;
+  const auto cancellation = std::make_shared<Cancellation>();
+  {
+    const Cancellation::Scope scope(cancellation);
+    files.StartRead("hdfs://nn/a", {.size = kSize}, [&](const absl::StatusOr<Tensor>& read) { whole = read.status(); });
+    (*opened)->StartReadAt(0, absl::MakeSpan(*target),
+                           [&range, target](const absl::StatusOr<int64_t>& read) { range = read.status(); });
+  }
+  target.reset();
+  transport.Advance(1);
+  EXPECT_EQ(transport.outstanding(), 2);
+  cancellation->Cancel();
+  EXPECT_FALSE(lives.expired());
+  transport.Advance(1);
+  EXPECT_EQ(KindOf(whole), ErrorKind::kClosed) << whole;
+  EXPECT_EQ(KindOf(range), ErrorKind::kClosed) << range;
+  EXPECT_EQ(transport.outstanding(), 0);
+  EXPECT_EQ(transport.cancelled(), 2);
+  EXPECT_TRUE(lives.expired());
 }
 
 }  // namespace

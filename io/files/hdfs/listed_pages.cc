@@ -88,7 +88,7 @@ class TreeFolder {
     if (awaited_ != nullptr || ends_) return;
     awaited_ = std::make_shared<AwaitedPage>();
     const auto dialogue = std::make_shared<ListDialogue>(client_, name_, path_, after_);
-    client_->Start(dialogue, [dialogue, awaited = awaited_](const absl::Status& ended) {
+    client_->Start(dialogue, nullptr, [dialogue, awaited = awaited_](const absl::Status& ended) {
       absl::StatusOr<HdfsListing> page = ended.ok() ? dialogue->TakeListing() : ended;
       const std::lock_guard lock(awaited->mutex);
       awaited->missing = dialogue->fault() == RemoteFault::kMissing;

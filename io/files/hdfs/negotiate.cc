@@ -76,7 +76,10 @@ std::string GssReason(const GssLibrary& gss, GssWord major, GssWord minor) {
     GssWord ignored = 0;
     GssBytes text;
     gss.display_status(&ignored, kind == kMajorStatus ? major : minor, kind, nullptr, &more, &text);
-    Append(reason, reason.empty() ? "" : "; ", std::string_view(static_cast<const char*>(text.value), text.length));
+    std::string_view said(static_cast<const char*>(text.value), text.length);
+    // Some texts end as those of C do.
+    while (said.ends_with('\0')) said.remove_suffix(1);
+    Append(reason, reason.empty() ? "" : "; ", said);
     gss.release_bytes(&ignored, &text);
   }
   return reason;

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "io/files/hdfs/hdfs_url.h"
+#include "io/files/hdfs/other_data_node.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -30,11 +31,11 @@ int64_t PieceBytes(int64_t offset, int64_t bytes, int64_t block_size) {
   return std::min(bytes, most);
 }
 
-PieceRead::PieceRead(const Cluster* cluster, std::string name, std::string path, int64_t offset,
-                     absl::Span<uint8_t> target)
+PieceRead::PieceRead(HdfsClient& client, std::string name, std::string path, int64_t offset, absl::Span<uint8_t> target)
     : NameNodeDialogue(
-          cluster,
-          {.name = std::move(name), .path = std::move(path), .query = "op=OPEN", .offset = offset, .target = target}) {}
+          client.cluster(),
+          {.name = std::move(name), .path = std::move(path), .query = "op=OPEN", .offset = offset, .target = target}),
+      client_(client.weak_from_this()) {}
 
 http::Call PieceRead::Next() { return data_node_ == nullptr ? NameNodeDialogue::Next() : NextAtDataNode(); }
 
@@ -56,6 +57,12 @@ http::Call PieceRead::NextAtDataNode() {
     return BeyondRow(ResourceError("it does not answer, or breaks off"));
   };
   call.judge = [](const http::Head&, std::string_view) { return http::Verdict::kResult; };
+  call.may_hedge = true;
+  call.find_hedge = [weak = client_, piece = operation(), url = data_node_->url](int64_t received,
+                                                                                 http::Call::FoundHedge found) {
+    const std::shared_ptr<HdfsClient> client = weak.lock();
+    if (client != nullptr) FindOtherDataNode(*client, piece, received, std::string(AuthorityOf(url)), std::move(found));
+  };
   return call;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "io/files/plainly_missing.h"
 
 namespace headrace::hdfs {
 namespace {
@@ -79,7 +80,7 @@ absl::Status RemoteError(std::string_view path, int status, const RemoteExceptio
   if (!exception.message.empty()) Append(said, ": ", exception.message);
   switch (FaultOf(status, exception)) {
     case RemoteFault::kMissing:
-      return NotFoundError(path, ": not found");
+      return MissingError(path);
     case RemoteFault::kDenied:
       return UnsupportedError(path,
                               ": HDFS does not permit it to this user; give user, or a token, by storage=, or have "

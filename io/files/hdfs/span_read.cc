@@ -15,21 +15,22 @@ constexpr int kMostPieces = 8;  // of one span, at once
 std::shared_ptr<PieceRead> TakePiece(HdfsClient& client, FileSpan& span) {
   const auto left = static_cast<int64_t>(span.target.size());
   const int64_t bytes = PieceBytes(span.offset, left, span.block_size);
-  auto piece = std::make_shared<PieceRead>(client.cluster(), span.name, span.path, span.offset,
+  auto piece = std::make_shared<PieceRead>(client, span.name, span.path, span.offset,
                                            span.target.subspan(0, static_cast<size_t>(bytes)));
   span.target.remove_prefix(static_cast<size_t>(bytes));
   span.offset += bytes;
   return piece;
 }
 
-absl::Status ResultOf(const absl::Status& ended, PieceRead& piece) {
-  return ended.ok() ? piece.result().status() : ended;
+// Moves it out: the piece may be destroyed while another thread has the result.
+absl::Status ResultOf(absl::Status ended, PieceRead& piece) {
+  return ended.ok() ? std::move(piece.result()).status() : ended;
 }
 
 class SpanRead : public std::enable_shared_from_this<SpanRead> {
  public:
-  SpanRead(HdfsClient* client, FileSpan span, std::function<void(absl::Status)> done)
-      : client_(client), rest_(std::move(span)), done_(std::move(done)) {}
+  SpanRead(HdfsClient* client, FileSpan span, HdfsClient::EndedBy cancellation, std::function<void(absl::Status)> done)
+      : client_(client), cancellation_(std::move(cancellation)), rest_(std::move(span)), done_(std::move(done)) {}
 
   // Starts what may go, and ends the read where nothing is left. One more counts as under way meanwhile, so that only
   // one thread finds that all has ended.
@@ -39,24 +40,25 @@ class SpanRead : public std::enable_shared_from_this<SpanRead> {
       const std::shared_ptr<PieceRead> piece = TakePiece(*client_, rest_);
       ++under_way_;
       lock.unlock();
-      client_->Start(piece, [self = shared_from_this(), piece](const absl::Status& ended) {
-        self->Take(ResultOf(ended, *piece));
+      client_->Start(piece, cancellation_, [self = shared_from_this(), piece](absl::Status ended) {
+        self->Take(ResultOf(std::move(ended), *piece));
         self->GoOn();
       });
       lock.lock();
     }
     if (--under_way_ > 0) return;
     lock.unlock();
-    done_(error_);
+    done_(std::move(error_));
   }
 
  private:
-  void Take(const absl::Status& result) {
+  void Take(absl::Status result) {
     const std::lock_guard lock(mutex_);
-    if (error_.ok()) error_ = result;
+    if (error_.ok()) error_ = std::move(result);
   }
 
   HdfsClient* const client_;
+  const HdfsClient::EndedBy cancellation_;
   std::mutex mutex_;
   FileSpan rest_;
   const std::function<void(absl::Status)> done_;
@@ -77,8 +79,9 @@ absl::Status RunSpanRead(HdfsClient& client, const FileSpan& span) {
   return absl::OkStatus();
 }
 
-void StartSpanRead(HdfsClient& client, FileSpan span, std::function<void(absl::Status)> done) {
-  std::make_shared<SpanRead>(&client, std::move(span), std::move(done))->GoOn();
+void StartSpanRead(HdfsClient& client, FileSpan span, HdfsClient::EndedBy cancellation,
+                   std::function<void(absl::Status)> done) {
+  std::make_shared<SpanRead>(&client, std::move(span), std::move(cancellation), std::move(done))->GoOn();
 }
 
 }  // namespace headrace::hdfs

@@ -1,5 +1,6 @@
 // `StartSpanRead` reads any part of a file by pieces, several at once, and `RunSpanRead` one after the other while the
-// caller waits. Threads: any thread; `done` is called once, on any thread, perhaps before StartSpanRead returns.
+// caller waits. Threads: any thread; `done` is called once, on any thread, perhaps before StartSpanRead returns;
+// `cancellation` is null, or ends it early.
 #ifndef HEADRACE_IO_FILES_HDFS_SPAN_READ_H_
 #define HEADRACE_IO_FILES_HDFS_SPAN_READ_H_
 
@@ -23,7 +24,8 @@ struct FileSpan {
 };
 
 absl::Status RunSpanRead(HdfsClient& client, const FileSpan& span);
-void StartSpanRead(HdfsClient& client, FileSpan span, std::function<void(absl::Status)> done);
+void StartSpanRead(HdfsClient& client, FileSpan span, HdfsClient::EndedBy cancellation,
+                   std::function<void(absl::Status)> done);
 
 }  // namespace headrace::hdfs
 

@@ -8,8 +8,7 @@ namespace headrace::http {
 
 bool Attempt::OnHead(const Head& given, uint8_t*& target, size_t& bytes) {
   if (call->ended()) return false;
-  head = given;
-  error = call->TakeHead(*this);
+  error = call->TakeHead(*this, given);
   if (!error.ok() || !wrong.empty()) return false;
   if (into_target) {
     const absl::Span<uint8_t> rest = call->TargetFrom(base);

@@ -28,7 +28,7 @@ struct Attempt : Receiver {
   Transport::Id id = 0;
   int64_t base;  // bytes of the target that were there when it was sent
   const bool hedge;
-  Head head;
+  Head head;                 // of the reply; empty until the attempt has ended
   absl::Status error;        // ends the call
   std::string wrong;         // what is wrong with the reply; "": nothing
   bool good = false;         // a 200 or 206, whose body is wanted

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/printable.h"
 #include "core/stop_signal.h"
+#include "io/files/cancellation.h"
 #include "io/files/http/header_text.h"
 #include "io/files/http/url.h"
 
@@ -116,6 +117,12 @@ absl::Status FollowedCall::Follow(const Head& head) {
   return absl::OkStatus();
 }
 
+std::shared_ptr<FollowedCalls> FollowedCalls::OfThisThread() {
+  auto calls = std::make_shared<FollowedCalls>();
+  if (const auto cancellation = Cancellation::Current()) cancellation->Add([calls] { calls->Cancel(); });
+  return calls;
+}
+
 void FollowedCalls::Start(std::shared_ptr<FollowedCall> call) {
   bool cancelled;
   {
@@ -132,7 +139,7 @@ void FollowedCalls::Cancel() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     cancelled_ = true;
-    calls = calls_;
+    calls.swap(calls_);
   }
   for (const std::weak_ptr<FollowedCall>& each : calls) {
     if (const std::shared_ptr<FollowedCall> call = each.lock()) call->Cancel();

@@ -64,6 +64,9 @@ class FollowedCall : public std::enable_shared_from_this<FollowedCall> {
 
 class FollowedCalls {
  public:
+  // Those that are ended with the reads that this thread begins, if it says so.
+  static std::shared_ptr<FollowedCalls> OfThisThread();
+
   void Start(std::shared_ptr<FollowedCall> call);
   void Cancel();
 

@@ -54,7 +54,8 @@ class HttpClient::Impl {
   Impl(Transport* transport, Reach reach) : transport_(transport), counters_(std::make_shared<CallCounters>()) {
     const int connections = reach.connections > 0 ? reach.connections : -MostConnections();
     means_ = std::make_shared<const RunningCall::Means>(
-        RunningCall::Means{transport, HostsOf(transport), counters_, std::move(reach), connections, DrawnNumbers()});
+        RunningCall::Means{transport, HostsOf(transport), counters_, std::make_shared<LateCalls>(transport),
+                           std::move(reach), connections, DrawnNumbers()});
     calls_ = std::make_shared<Calls>();
   }
 

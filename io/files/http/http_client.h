@@ -68,7 +68,12 @@ struct Call {
   std::function<absl::Status(const Head& head)> check;
   bool may_repeat = true;  // false: not after the request may have reached the host
   bool may_hedge = false;  // a read of bytes that may be sent a second time when it is slow
-  int most_attempts = 0;   // 0: as many as the policy has
+  // Where the second sending goes, if not where the first went: calls `found`, on any thread, with a request for the
+  // bytes from `received` of the target on, or does not call it where there is no other place. Unless all of them come
+  // from there, the call goes on as if it had been sent only once.
+  using FoundHedge = std::function<void(Request request)>;
+  std::function<void(int64_t received, FoundHedge found)> find_hedge;
+  int most_attempts = 0;  // 0: as many as the policy has
   // `prepare` asks for the part that is missing by the URL or a header of its own, and the store guards its version;
   // the reply holds that part alone.
   bool prepare_resumes = false;

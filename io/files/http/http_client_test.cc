@@ -532,6 +532,157 @@ TEST(HttpClient, ASlowReadIsSentASecondTime) {
   EXPECT_EQ(transport.cancelled(), 1);
 }
 
+TEST(HttpClient, ASlowReadIsSentToWhereItsCallFindsOne) {
+  const std::string file = SomeBytes(10'000);
+  int to_other = 0;
+  FakeTransport transport([&](const FakeRequest& request) {
+    FakeReply reply = ServeBytes(request, file, "\"1\"");
+    if (request.url != "http://other/file") {
+      reply.after_ns = request.number >= 300 ? 30 * kSecondNs : 10 * kMs;
+    } else if (++to_other == 2) {
+      // It does not have what the first gives later.
+      reply = StatusReply(404);
+    }
+    return reply;
+  });
+  HttpClient client(&transport, {});
+  int64_t last_ns = 0;
+  for (int i = 0; i < 302; ++i) {
+    std::string target(10'000, '\0');
+    Call call = GetInto(target);
+    call.may_hedge = true;
+    call.find_hedge = [](int64_t received, const Call::FoundHedge& found) {
+      EXPECT_EQ(received, 0);
+      Request request;
+      request.url = "http://other/file";
+      request.headers = {{"Range", "bytes=0-9999"}};
+      found(std::move(request));
+    };
+    const int64_t began_ns = transport.Now();
+    Ends ends(&transport, 1);
+    client.Start(std::move(call), ends.Done());
+    ASSERT_TRUE(ends.Wait().front().ok());
+    EXPECT_EQ(target, file);
+    last_ns = ends.last_ns() - began_ns;
+    if (i < 301) {
+      EXPECT_LT(last_ns, kSecondNs);
+    }
+  }
+  EXPECT_GE(last_ns, 30 * kSecondNs);
+  EXPECT_EQ(to_other, 2);
+  EXPECT_EQ(client.counters().hedges, 2);
+}
+
+FakeReply PartReply(std::string body, std::string content_range) {
+  FakeReply reply;
+  reply.status = 206;
+  reply.headers = {{"content-range", std::move(content_range)}, {"etag", "\"1\""}};
+  reply.body = std::move(body);
+  return reply;
+}
+
+// A read of 10'000 bytes that is sent a second time: the first sending gives its head after 30 s.
+struct ReadTwice {
+  enum class Second { kSameHost, kOtherPlace };
+
+  // `cut_at`: where the first sending breaks off; -1: it does not.
+  ReadTwice(Second second, int64_t cut_at, const FakeReply& reply_of_second);
+
+  std::string target = std::string(10'000, '\0');
+  absl::StatusOr<Reply> reply;
+  StoreCounters counters;
+  std::string last_range;
+};
+
+ReadTwice::ReadTwice(Second second, int64_t cut_at, const FakeReply& reply_of_second) {
+  constexpr int kBefore = 60;  // they earn the second sending
+  const std::string file = SomeBytes(10'000);
+  FakeTransport transport([&](const FakeRequest& request) {
+    if (request.number == kBefore + 1) {
+      EXPECT_EQ(request.url, second == Second::kOtherPlace ? "http://other/a" : "http://host/a");
+      return reply_of_second;
+    }
+    FakeReply honest = ServeBytes(request, file, "\"1\"");
+    honest.after_ns = request.number == kBefore ? 30 * kSecondNs : 10 * kMs;
+    if (request.number == kBefore && cut_at >= 0) {
+      honest.fault = Fault::kCut;
+      honest.cut_at = cut_at;
+    }
+    return honest;
+  });
+  HttpClient client(&transport, {});
+  for (int i = 0; i < kBefore; ++i) EXPECT_TRUE(client.Run(GetInto(target)).ok());
+  target.assign(10'000, '\0');
+  Call call = GetInto(target);
+  call.may_hedge = true;
+  call.check = [](const Head& head) {
+    return head.Find("etag") == "\"1\"" ? absl::OkStatus() : DataError("test://a: another version");
+  };
+  if (second == Second::kOtherPlace) {
+    call.find_hedge = [](int64_t /*received*/, const Call::FoundHedge& found) {
+      Request request;
+      request.url = "http://other/a";
+      found(std::move(request));
+    };
+  }
+  reply = client.Run(std::move(call));
+  counters = client.counters();
+  last_range = transport.requests().back().Find("range");
+}
+
+// What a second sending may end with, other than the bytes.
+std::vector<FakeReply> LostReplies() {
+  FakeReply other_version = PartReply(SomeBytes(10'000), "bytes 0-9999/10000");
+  other_version.headers.back().value = "\"2\"";
+  FakeReply cut = PartReply(SomeBytes(10'000), "bytes 0-9999/10000");
+  cut.fault = Fault::kCut;
+  cut.cut_at = 10;
+  return {FaultReply(Fault::kTls),
+          FaultReply(Fault::kNotSent),
+          FaultReply(Fault::kTooLong),
+          FaultReply(Fault::kRefused),
+          StatusReply(404),
+          StatusReply(503),
+          PartReply(SomeBytes(10), "bytes 5-14/10000"),
+          other_version,
+          cut};
+}
+
+TEST(HttpClient, ASecondSendingThatBringsNothingEndsNoCall) {
+  for (const ReadTwice::Second second : {ReadTwice::Second::kSameHost, ReadTwice::Second::kOtherPlace}) {
+    for (const FakeReply& lost : LostReplies()) {
+      SCOPED_TRACE(testing::Message() << "fault " << static_cast<int>(lost.fault) << ", status " << lost.status);
+      const ReadTwice read(second, -1, lost);
+      ASSERT_TRUE(read.reply.ok()) << read.reply.status();
+      EXPECT_EQ(read.reply->head.status, 206);
+      EXPECT_EQ(read.reply->attempts, 2);
+      EXPECT_EQ(read.target, SomeBytes(10'000));
+      EXPECT_EQ(read.counters.hedges, 1);
+      EXPECT_EQ(read.counters.throttled, lost.status == 503 ? 1 : 0);
+    }
+  }
+}
+
+TEST(HttpClient, WhatAnotherPlaceLacksIsNotTheEndOfTheFile) {
+  const ReadTwice read(ReadTwice::Second::kOtherPlace, -1, PartReply(SomeBytes(10), "bytes 0-9/10"));
+  ASSERT_TRUE(read.reply.ok()) << read.reply.status();
+  EXPECT_EQ(read.reply->received, 10'000);
+  EXPECT_EQ(read.target, SomeBytes(10'000));
+}
+
+TEST(HttpClient, TheFirstPlaceIsAskedOnWhereItBrokeOffAndAnotherGaveNothing) {
+  for (FakeReply lost : LostReplies()) {
+    SCOPED_TRACE(testing::Message() << "fault " << static_cast<int>(lost.fault) << ", status " << lost.status);
+    // After the first has broken off.
+    lost.after_ns = 40 * kSecondNs;
+    const ReadTwice read(ReadTwice::Second::kOtherPlace, 4000, lost);
+    ASSERT_TRUE(read.reply.ok()) << read.reply.status();
+    EXPECT_EQ(read.reply->attempts, 3);
+    EXPECT_EQ(read.last_range, "bytes=4000-9999");
+    EXPECT_EQ(read.target, SomeBytes(10'000));
+  }
+}
+
 TEST(HttpClient, SecondSendingsAreFew) {
   FakeTransport transport([&](const FakeRequest& request) {
     FakeReply reply = ServeBytes(request, "bytes", "\"1\"");

@@ -42,7 +42,7 @@ absl::StatusOr<Tensor> HttpFileSystem::Read(const std::string& path) const {
 }
 
 void HttpFileSystem::StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const {
-  files_->StartWhole(path, GuardOfListed(listed), std::make_shared<FollowedCalls>(), std::move(done));
+  files_->StartWhole(path, GuardOfListed(listed), FollowedCalls::OfThisThread(), std::move(done));
 }
 
 absl::StatusOr<std::shared_ptr<const RandomAccessFile>> HttpFileSystem::Open(const std::string& path) const {

@@ -6,12 +6,14 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/cancellation.h"
 #include "io/files/http/awaited_result.h"
 #include "io/files/http/testing/fake_transport.h"
 #include "io/files/output_stream.h"
@@ -264,6 +266,46 @@ TEST(HttpFileSystem, PasswordsInUrlsAreErrorsThatDoNotShowThem) {
   for (const std::string url : {"https://h/@a", "https://h/a?b=c@d", "https://h#@"}) {
     EXPECT_TRUE(served.files.Locate(url).ok()) << url;
   }
+}
+
+// AddressSanitizer would see a write to memory that is gone.
+TEST(HttpFileSystem, EndsReadsUnderWayThatNobodyWaitsFor) {
+  const std::string file = FileBytes(17 * kMegabyte);
+  FakeTransport transport(
+      [&](const FakeRequest& request) {
+        FakeReply reply = ServeBytes(request, file, "\"1\"");
+        reply.stalls = true;
+        reply.cut_at = 1000;
+        return reply;
+      },
+      FakeTransport::Time::kByHand);
+  const HttpFileSystem files(&transport, {}, "");
+  const auto opened = files.Open("http://h/a", {static_cast<int64_t>(file.size()), 0});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  absl::Status whole;
+  absl::Status range;
+  auto target = std::make_shared<std::vector<uint8_t>>(file.size());
+  const std::weak_ptr<std::vector<uint8_t>> lives = target;
+  const auto cancellation = std::make_shared<Cancellation>();
+  {
+    const Cancellation::Scope scope(cancellation);
+    files.StartRead("http://h/a", {static_cast<int64_t>(file.size()), 0},
+                    [&](const absl::StatusOr<Tensor>& read) { whole = read.status(); });
+    (*opened)->StartReadAt(0, absl::MakeSpan(*target),
+                           [&range, target](const absl::StatusOr<int64_t>& read) { range = read.status(); });
+  }
+  target.reset();
+  transport.Advance(1);
+  const int64_t under_way = transport.outstanding();
+  EXPECT_GE(under_way, 2);
+  cancellation->Cancel();
+  EXPECT_FALSE(lives.expired());
+  transport.Advance(1);
+  EXPECT_EQ(KindOf(whole), ErrorKind::kClosed) << whole;
+  EXPECT_EQ(KindOf(range), ErrorKind::kClosed) << range;
+  EXPECT_EQ(transport.outstanding(), 0);
+  EXPECT_EQ(transport.cancelled(), under_way);
+  EXPECT_TRUE(lives.expired());
 }
 
 TEST(HttpFileSystem, HasNoListings) {

@@ -14,6 +14,7 @@
 #include "io/files/http/content_range.h"
 #include "io/files/http/header_text.h"
 #include "io/files/http/url.h"
+#include "io/files/plainly_missing.h"
 
 namespace headrace::http {
 namespace {
@@ -35,7 +36,11 @@ absl::Status HttpRefusedError(const std::string& path, const Head& head) {
   switch (head.status) {
     case 404:
     case 410:
-      return NotFoundError(name, ": not found");
+      return path.find('*') == std::string::npos
+                 ? MissingError(name)
+                 : NotFoundError(name,
+                                 ": not found; hosts of http list no files, so '*' is a letter of the name: give "
+                                 "all URLs, of which braces name many: https://host/part-{000..127}.tar");
     case 401:
     case 403:
     case 407:
@@ -316,8 +321,7 @@ void HttpObject::StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done do
   if (offset < 0) return done(NegativeOffsetError(path_, offset));
   const absl::Span<uint8_t> within = Within(offset, target);
   if (!found_.whole) {
-    const auto calls = std::make_shared<FollowedCalls>();
-    return files_->StartParts(path_, found_.guard, offset, within, calls, std::move(done));
+    return files_->StartParts(path_, found_.guard, offset, within, FollowedCalls::OfThisThread(), std::move(done));
   }
   if (!within.empty()) std::memcpy(within.data(), found_.whole->data<uint8_t>() + offset, within.size());
   done(static_cast<int64_t>(within.size()));

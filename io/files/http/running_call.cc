@@ -72,17 +72,19 @@ std::string TimeText(int64_t ns) { return SecondsText(static_cast<double>(ns) / 
 
 }  // namespace
 
-std::shared_ptr<HostLimits> Hosts::Of(std::string_view url, int64_t now_ns) {
-  const std::string origin = OriginOf(url);
-  const auto found = by_origin_.find(origin);
-  if (found != by_origin_.end()) return found->second;
+std::shared_ptr<HostLimits> Hosts::Of(std::string_view url, std::string_view proxy, int64_t now_ns) {
+  const std::string place = Cat(OriginOf(url), " ", proxy);
+  const auto found = by_place_.find(place);
+  if (found != by_place_.end()) return found->second;
   // Lists of URLs may name any number of hosts.
-  if (by_origin_.size() >= kMostHosts) std::erase_if(by_origin_, [](const auto& host) { return host.second->idle(); });
-  return by_origin_.emplace(origin, std::make_shared<HostLimits>(now_ns)).first->second;
+  if (by_place_.size() >= kMostHosts) std::erase_if(by_place_, [](const auto& host) { return host.second->idle(); });
+  return by_place_.emplace(place, std::make_shared<HostLimits>(now_ns)).first->second;
 }
 
 RunningCall::RunningCall(Call call, HttpClient::Done done, std::shared_ptr<const Means> means)
     : call_(std::move(call)), done_(std::move(done)), means_(std::move(means)) {}
+
+RunningCall::~RunningCall() { StopHedge(); }
 
 void RunningCall::Later(int64_t ns, void (RunningCall::*step)()) {
   means_->transport->After(ns, [self = shared_from_this(), step] { ((*self).*step)(); });
@@ -90,7 +92,7 @@ void RunningCall::Later(int64_t ns, void (RunningCall::*step)()) {
 
 void RunningCall::Begin() {
   began_ns_ = paused_ns_ = Now();
-  host_ = means_->hosts->Of(call_.request.url, began_ns_);
+  host_ = means_->hosts->Of(call_.request.url, means_->reach.proxy, began_ns_);
   means_->counters->Add([this](StoreCounters& counters) {
     ++(call_.purpose == Purpose::kRead   ? counters.reads
        : call_.purpose == Purpose::kList ? counters.lists
@@ -166,12 +168,17 @@ int64_t RunningCall::deadline_ns() const {
 
 absl::Status RunningCall::MakeRequest(Request& request) const {
   request = call_.request;
+  HEADRACE_RETURN_IF_ERROR(AddReach(request));
+  HEADRACE_RETURN_IF_ERROR(AddRange(request));
+  return call_.prepare ? call_.prepare(request, received_) : absl::OkStatus();
+}
+
+absl::Status RunningCall::AddReach(Request& request) const {
   request.reach = means_->reach;
   const int64_t left_ns = deadline_ns();
   if (left_ns <= 0) return GivenUpError(Failure::kBroken, "its time is over");
   if (left_ns != kNoDeadline) request.deadline_ms = std::max<int64_t>(1, left_ns / kCallMillisecond);
-  HEADRACE_RETURN_IF_ERROR(AddRange(request));
-  return call_.prepare ? call_.prepare(request, received_) : absl::OkStatus();
+  return absl::OkStatus();
 }
 
 absl::Status RunningCall::AddRange(Request& request) const {
@@ -194,18 +201,44 @@ void RunningCall::StartAttempt(Request request, bool hedge) {
 }
 
 void RunningCall::AwaitHedge() {
-  const Transport::Id of = attempts_.front()->id;
   const int64_t bytes = call_.range ? call_.range->bytes - received_ : static_cast<int64_t>(call_.target.size());
-  means_->transport->After(host_->HedgeAfter(bytes), [weak = weak_from_this(), of] {
-    const std::shared_ptr<RunningCall> self = weak.lock();
-    if (self != nullptr && self->attempts_.size() == 1 && self->attempts_.front()->id == of) self->SendHedge();
+  hedge_ = means_->late->Add(host_->HedgeAfter(bytes), [this] {
+    hedge_.reset();
+    SendHedge();
   });
+}
+
+void RunningCall::StopHedge() {
+  if (hedge_.has_value()) means_->late->Remove(*hedge_);
+  hedge_.reset();
 }
 
 void RunningCall::SendHedge() {
   const bool small = static_cast<int64_t>(call_.target.size()) - received_ <= kMostOfHedge;
+  if (ended() || !small || !host_->TakeHedge()) return;
+  if (call_.find_hedge) return FindHedge();
   Request request;
-  if (ended() || !small || !host_->TakeHedge() || !MakeRequest(request).ok()) return;
+  if (MakeRequest(request).ok()) StartHedge(std::move(request));
+}
+
+void RunningCall::FindHedge() {
+  const Transport::Id of = attempts_.front()->id;
+  call_.find_hedge(received_, [weak = weak_from_this(), transport = means_->transport, of](Request found) {
+    const auto request = std::make_shared<Request>(std::move(found));
+    transport->After(0, [weak, of, request] {
+      const std::shared_ptr<RunningCall> self = weak.lock();
+      // The first may have come meanwhile.
+      if (self == nullptr || self->ended() || !self->IsAlone(of)) return;
+      if (self->AddReach(*request).ok()) self->StartHedge(std::move(*request));
+    });
+  });
+}
+
+bool RunningCall::IsAlone(Transport::Id attempt) const {
+  return attempts_.size() == 1 && attempts_.front()->id == attempt;
+}
+
+void RunningCall::StartHedge(Request request) {
   host_->EnterAnyway();
   means_->counters->Add([](StoreCounters& counters) { ++counters.hedges; });
   StartAttempt(std::move(request), true);
@@ -220,8 +253,7 @@ absl::Status RunningCall::TooLong(const Attempt& attempt) const {
                        " bytes, which is the most that is taken whole");
 }
 
-absl::Status RunningCall::TakeHead(Attempt& attempt) {
-  const Head& head = attempt.head;
+absl::Status RunningCall::TakeHead(Attempt& attempt, const Head& head) {
   if (!IsSuccess(head.status)) {
     attempt.most = std::min(call_.most_body, kMostOfError);
     return absl::OkStatus();
@@ -229,16 +261,16 @@ absl::Status RunningCall::TakeHead(Attempt& attempt) {
   attempt.good = true;
   attempt.expected = ContentLength(head).value_or(-1);
   const bool whole = call_.range && head.status == 200;
-  HEADRACE_RETURN_IF_ERROR(whole ? TakeWhole(attempt) : TakePartial(attempt));
+  HEADRACE_RETURN_IF_ERROR(whole ? TakeWhole(attempt) : TakePartial(attempt, head));
   if (!attempt.wrong.empty()) return absl::OkStatus();
-  HEADRACE_RETURN_IF_ERROR(CheckVersion(attempt));
+  HEADRACE_RETURN_IF_ERROR(CheckVersion(attempt, head));
   return call_.check ? call_.check(head) : absl::OkStatus();
 }
 
 // What was asked for, be it a part or all.
-absl::Status RunningCall::TakePartial(Attempt& attempt) {
+absl::Status RunningCall::TakePartial(Attempt& attempt, const Head& head) {
   if (call_.range) {
-    const std::string_view value = attempt.head.Find("content-range");
+    const std::string_view value = head.Find("content-range");
     const std::optional<ContentRange> given = ParseContentRange(value);
     const int64_t first = call_.range->offset + attempt.base;
     const int64_t last = call_.range->offset + call_.range->bytes - 1;
@@ -284,8 +316,8 @@ absl::Status RunningCall::TakeWhole(Attempt& attempt) {
                        " bytes, more than the ", attempt.most, " that are taken at once; copy it to a folder first");
 }
 
-absl::Status RunningCall::CheckVersion(const Attempt& attempt) {
-  const bool other = attempt.base > 0 && !etag_.empty() && attempt.head.Find("etag") != etag_;
+absl::Status RunningCall::CheckVersion(const Attempt& attempt, const Head& head) {
+  const bool other = attempt.base > 0 && !etag_.empty() && head.Find("etag") != etag_;
   return other ? ChangedError() : absl::OkStatus();
 }
 
@@ -299,11 +331,15 @@ void RunningCall::Remove(const Attempt& attempt) {
 
 void RunningCall::Ended(Attempt& attempt, Outcome outcome) {
   const std::shared_ptr<RunningCall> self = shared_from_this();
+  attempt.head = std::move(outcome.head);
+  StopHedge();
   host_->Leave(Now());
   Count(outcome);
   Remove(attempt);
   if (finished_) {
     // Another attempt was faster.
+  } else if (IsLostHedge(attempt, outcome)) {
+    TakeLostHedge(attempt, outcome);
   } else if (!attempt.error.ok()) {
     Finish(std::move(attempt.error));
   } else if (cancelled_) {
@@ -328,19 +364,48 @@ void RunningCall::Count(const Outcome& outcome) {
   });
 }
 
+// Whether it brought the bytes that it was sent for.
+bool RunningCall::IsComplete(const Attempt& attempt, const Outcome& outcome) const {
+  if (!attempt.good || !attempt.error.ok() || !attempt.wrong.empty()) return false;
+  // What is shorter elsewhere is a copy that lacks the end.
+  if (call_.find_hedge && attempt.base + outcome.received < static_cast<int64_t>(call_.target.size())) return false;
+  return attempt.expected < 0 ? outcome.fault == Fault::kNone : outcome.received == attempt.expected;
+}
+
+// A hedge that brought nothing decides nothing while the first attempt may still come. What another place says never
+// does: errors would blame the first place for it.
+bool RunningCall::IsLostHedge(const Attempt& attempt, const Outcome& outcome) const {
+  if (!attempt.hedge || cancelled_ || IsComplete(attempt, outcome)) return false;
+  const bool transport_ends = outcome.fault == Fault::kCancelled && attempt.error.ok() && attempt.wrong.empty();
+  return !transport_ends && (call_.find_hedge || !attempts_.empty());
+}
+
+void RunningCall::TakeLostHedge(const Attempt& attempt, const Outcome& outcome) {
+  if (outcome.fault == Fault::kNone && !attempt.good) CountVerdict(attempt);
+  if (!attempts_.empty()) return;
+  const Failed first = std::exchange(first_failed_, {});
+  Fail(first.failure, first.what, first.least_wait_ns);
+}
+
+Verdict RunningCall::CountVerdict(const Attempt& attempt) {
+  const Verdict verdict = call_.judge ? call_.judge(attempt.head, attempt.body) : UsualVerdict(attempt.head);
+  const bool throttled = verdict == Verdict::kThrottled;
+  host_->CountReply(throttled, Now());
+  if (throttled) means_->counters->Add([](StoreCounters& counters) { ++counters.throttled; });
+  return verdict;
+}
+
 void RunningCall::TakeReply(Attempt& attempt, const Outcome& outcome) {
   if (attempt.good && has_body() && attempt.expected >= 0 && outcome.received != attempt.expected) {
     TakeProgress(attempt, outcome.received);
     return Fail(Failure::kBroken, "the reply ended before its end", 0);
   }
-  const Verdict verdict = call_.judge ? call_.judge(attempt.head, attempt.body) : UsualVerdict(attempt.head);
-  host_->CountReply(verdict == Verdict::kThrottled, Now());
+  const Verdict verdict = CountVerdict(attempt);
   const std::string what = Cat("the host answers with status ", attempt.head.status);
   switch (verdict) {
     case Verdict::kRetry:
       return Fail(Failure::kServer, what, AskedWait(attempt.head));
     case Verdict::kThrottled:
-      means_->counters->Add([](StoreCounters& counters) { ++counters.throttled; });
       return Fail(Failure::kThrottled, Cat(what, ", which asks to slow down"), AskedWait(attempt.head));
     case Verdict::kRetryAtOnce:
       if (!repeated_at_once_ && call_.may_repeat) return RepeatAtOnce();
@@ -388,8 +453,11 @@ void RunningCall::TakeProgress(const Attempt& attempt, int64_t received) {
 }
 
 void RunningCall::Fail(Failure failure, std::string_view what, int64_t least_wait_ns) {
-  // The other attempt may still come.
-  if (!attempts_.empty()) return;
+  if (!attempts_.empty()) {
+    // The other attempt may still come.
+    first_failed_ = {failure, std::string(what), least_wait_ns};
+    return;
+  }
   const int64_t now = Now();
   if (++failures_ == 1) failed_ns_ = now;
   const bool repeatable = call_.may_repeat || failure == Failure::kUnreached;
@@ -432,8 +500,9 @@ absl::Status RunningCall::GivenUpError(Failure failure, std::string_view what) c
     case Failure::kWrong:
       return DataError(call_.name, ": the reply of its host is not what was asked for: ", what, tried);
     case Failure::kUnreached:
-      return BeyondRow(
-          ResourceError(call_.name, ": its host cannot be reached; check its address and the network: ", what, tried));
+      return BeyondRow(ResourceError(
+          call_.name, ": its host cannot be reached; check its address",
+          means_->reach.proxy.empty() ? " and the network: " : ", proxy= of storage= and the network: ", what, tried));
     default:
       return BeyondRow(ResourceError(call_.name, ": its host did not give it; try again later: ", what, tried));
   }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "io/files/http/host_limits.h"
 #include "io/files/http/http_client.h"
+#include "io/files/http/late_calls.h"
 #include "io/files/http/retry_policy.h"
 #include "io/files/http/transport.h"
 
@@ -41,10 +43,11 @@ class CallCounters {
 // The hosts that a transport's clients ask.
 class Hosts {
  public:
-  std::shared_ptr<HostLimits> Of(std::string_view url, int64_t now_ns);
+  // A host by a proxy is another one than the host itself: what is known of one says nothing of the other.
+  std::shared_ptr<HostLimits> Of(std::string_view url, std::string_view proxy, int64_t now_ns);
 
  private:
-  std::map<std::string, std::shared_ptr<HostLimits>, std::less<>> by_origin_;
+  std::map<std::string, std::shared_ptr<HostLimits>, std::less<>> by_place_;
 };
 
 struct Attempt;
@@ -56,11 +59,13 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
     Transport* transport;
     std::shared_ptr<Hosts> hosts;
     std::shared_ptr<CallCounters> counters;
+    std::shared_ptr<LateCalls> late;
     Reach reach;
     int connections;                // to one host, at once, as HostLimits takes them
     std::function<double()> drawn;  // uniform in [0, 1)
   };
   RunningCall(Call call, HttpClient::Done done, std::shared_ptr<const Means> means);
+  ~RunningCall();
 
   void Begin();
   void Cancel();
@@ -74,27 +79,41 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   void Send();
   absl::Status MakeTarget();
   absl::Status MakeRequest(Request& request) const;
+  absl::Status AddReach(Request& request) const;
   absl::Status AddRange(Request& request) const;
   void StartAttempt(Request request, bool hedge);
   void AwaitHedge();
+  void StopHedge();
   void SendHedge();
+  void FindHedge();
+  void StartHedge(Request request);
+  bool IsAlone(Transport::Id attempt) const;
   void ServeQueue();
 
   // For attempts, and of what they say.
   bool ended() const { return finished_ || cancelled_; }
   absl::Span<uint8_t> TargetFrom(int64_t base) const { return call_.target.subspan(static_cast<size_t>(base)); }
   absl::Status TooLong(const Attempt& attempt) const;
-  absl::Status TakeHead(Attempt& attempt);
-  absl::Status TakePartial(Attempt& attempt);
+  absl::Status TakeHead(Attempt& attempt, const Head& head);
+  absl::Status TakePartial(Attempt& attempt, const Head& head);
   absl::Status TakeWhole(Attempt& attempt);
-  absl::Status CheckVersion(const Attempt& attempt);
+  absl::Status CheckVersion(const Attempt& attempt, const Head& head);
   void Ended(Attempt& attempt, Outcome outcome);
   void Remove(const Attempt& attempt);
   void Count(const Outcome& outcome);
+  bool IsComplete(const Attempt& attempt, const Outcome& outcome) const;
+  bool IsLostHedge(const Attempt& attempt, const Outcome& outcome) const;
+  void TakeLostHedge(const Attempt& attempt, const Outcome& outcome);
+  Verdict CountVerdict(const Attempt& attempt);
   void TakeReply(Attempt& attempt, const Outcome& outcome);
   void TakeFault(Attempt& attempt, const Outcome& outcome);
   void TakeProgress(const Attempt& attempt, int64_t received);
   void FinishReply(Attempt& attempt, const Outcome& outcome);
+  struct Failed {
+    Failure failure = Failure::kBroken;
+    std::string what;
+    int64_t least_wait_ns = 0;
+  };
   void Fail(Failure failure, std::string_view what, int64_t least_wait_ns);
   void TakeRepetition();
   void RepeatAtOnce();
@@ -113,10 +132,11 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   const std::shared_ptr<const Means> means_;
   std::shared_ptr<HostLimits> host_;
   std::vector<std::shared_ptr<Attempt>> attempts_;  // under way
-  std::function<void()> queued_;
-  int made_ = 0;          // attempts, hedges among them
-  int64_t received_ = 0;  // bytes of the target that are there
-  std::string etag_;      // of those bytes
+  std::optional<LateCalls::Place> hedge_;           // waits for its time
+  Failed first_failed_;                             // of an attempt that ended before its hedge
+  int made_ = 0;                                    // attempts, hedges among them
+  int64_t received_ = 0;                            // bytes of the target that are there
+  std::string etag_;                                // of those bytes
   bool repeated_at_once_ = false;
   bool cancelled_ = false;
   bool finished_ = false;

@@ -1,10 +1,13 @@
 #include "io/files/object_cache/object_cache.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <filesystem>
@@ -13,11 +16,23 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/testing/real_pthread_create.h"
 #include "core/testing/rounds.h"
+#include "io/files/cancellation.h"
 #include "io/files/file_system_registration.h"
 #include "io/files/storage_settings.h"
 #include "io/files/testing/memory_store.h"
 #include "io/files/testing/temporary_folder.h"
+
+namespace {
+
+std::atomic<bool> threads_fail{false};
+
+}  // namespace
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* given) {
+  return threads_fail ? EAGAIN : headrace::RealPthreadCreate(thread, attributes, run, given);
+}
 
 namespace headrace::object_cache {
 namespace {
@@ -135,6 +150,29 @@ void ReadUntilKept(const std::string& folder, size_t count, const Read& read) {
     read();
     std::this_thread::yield();
   }
+}
+
+// Without threads, the part is fetched on the thread of whoever asks first.
+TEST(ObjectCache, NoReaderCancelsAPartForTheOthers) {
+  const TemporaryFolder folder;
+  const Cached cached(folder.path());
+  cached.store->Put("mem://b/a", TextOfObject(1000));
+  const auto file = *cached.files->Open("mem://b/a", cached.Listed("mem://b/a"));
+  const std::thread::id here = std::this_thread::get_id();
+  int fetched = 0;
+  cached.store->set_before([&](const MemoryStore::Request&) {
+    EXPECT_EQ(std::this_thread::get_id(), here);
+    EXPECT_EQ(Cancellation::Current(), nullptr);
+    ++fetched;
+    return absl::OkStatus();
+  });
+  const auto cancellation = std::make_shared<Cancellation>();
+  const Cancellation::Scope scope(cancellation);
+  threads_fail = true;
+  EXPECT_EQ(ReadOneAt(*file, 0, 1000), TextOfObject(1000));
+  threads_fail = false;
+  EXPECT_EQ(fetched, 1);
+  EXPECT_EQ(Cancellation::Current(), cancellation);
 }
 
 TEST(ObjectCache, IsInFrontOfStoresWhoseSettingsNameAFolder) {
@@ -375,7 +413,7 @@ TEST(ObjectCache, ReadsInAForkedChild) {
 
 // Whatever the order in which a store replies, and however little fits, every byte is right.
 TEST(ObjectCache, GivesTheRightBytesInAnyOrder) {
-  const int64_t schedules = Rounds(2000, {.quick = 150, .sanitized = 100, .long_run = 10'000});
+  const int64_t schedules = Rounds(1000, {.quick = 150, .sanitized = 100, .long_run = 10'000});
   const TemporaryFolder folder;
   std::mt19937 random(3);
   constexpr int kObjects = 12;

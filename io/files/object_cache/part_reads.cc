@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/files/cancellation.h"
 
 namespace headrace::object_cache {
 namespace {
@@ -97,6 +98,8 @@ void PartReads::FetchNow(const FlightPtr& flight) {
     return;
   }
   const absl::Span<uint8_t> target(buffer->data(), static_cast<size_t>(flight->part.bytes));
+  // Others wait for it than the one whose thread this may be.
+  const Cancellation::Scope none(nullptr);
   (*file)->StartReadAt(flight->part.offset, target, [this, flight, buffer, keep = *file](absl::StatusOr<int64_t> read) {
     // The network's thread must not wait for the disk.
     threads_->Start([this, flight, buffer, read] { Arrived(flight, buffer, read); });

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/files/s3/store_reply.h"
 
 namespace headrace::s3 {
 namespace {
@@ -25,6 +26,7 @@ S3Request ListRequest(const FolderPlace& place, const ListQuery& query) {
   if (!query.start_after.empty() && query.token.empty()) request.query.push_back({"start-after", query.start_after});
   if (!query.token.empty()) request.query.push_back({"continuation-token", query.token});
   if (query.most > 0) request.query.push_back({"max-keys", Cat(query.most)});
+  request.error_in_body = true;
   request.most_body = kMostPageBytes;
   return request;
 }
@@ -34,6 +36,7 @@ absl::StatusOr<ListPage> PageOf(const FolderPlace& place, absl::StatusOr<http::R
   if (reply->head.status != 200) return place.store->Refused(place.name, "list", *reply);
   absl::StatusOr<ListPage> page = ParseListPage(reply->body);
   if (page.ok()) return page;
+  if (!CodeOf(reply->body).empty()) return place.store->Refused(place.name, "list", *reply);
   return Reworded(page.status(),
                   Cat(place.name, ": could not list it: the store's reply is wrong: ", ToStd(page.status().message())));
 }

@@ -44,17 +44,7 @@ std::string SignedNames(const std::vector<http::Header>& headers) {
 }
 
 std::string ScopeText(const SigningScope& scope) {
-  return Cat(scope.time.substr(0, 8), "/", scope.region, "/", scope.service, "/aws4_request");
-}
-
-http::Transport::Sha256 SigningKey(const http::Transport& transport, const SigningScope& scope,
-                                   std::string_view secret) {
-  http::Transport::Sha256 key = transport.HmacSha256(Cat("AWS4", secret), scope.time.substr(0, 8));
-  for (const std::string_view part :
-       {std::string_view(scope.region), std::string_view(scope.service), std::string_view("aws4_request")}) {
-    key = transport.HmacSha256(TextOf(key), part);
-  }
-  return key;
+  return Cat(scope.day(), "/", scope.region, "/", scope.service, "/aws4_request");
 }
 
 struct UrlParts {
@@ -115,10 +105,11 @@ std::string CanonicalRequest(Signable signable) {
 }
 
 std::string AuthorizationOf(const http::Transport& transport, const Signable& signable, const SigningScope& scope,
-                            const Credentials& credentials) {
+                            const Credentials& credentials, KeptSigningKey* kept) {
   const std::string to_sign = Cat(kAlgorithm, "\n", scope.time, "\n", ScopeText(scope), "\n",
                                   PayloadDigest(transport, {CanonicalRequest(signable)}));
-  const http::Transport::Sha256 key = SigningKey(transport, scope, credentials.secret_key);
+  const http::Transport::Sha256 key = kept == nullptr ? SigningKey(transport, scope, credentials.secret_key)
+                                                      : kept->KeyOf(transport, scope, credentials.secret_key);
   const http::Transport::Sha256 signature = transport.HmacSha256(TextOf(key), to_sign);
   std::vector<http::Header> headers = signable.headers;
   std::sort(headers.begin(), headers.end(), ByName);
@@ -127,7 +118,7 @@ std::string AuthorizationOf(const http::Transport& transport, const Signable& si
 }
 
 void SignRequest(const http::Transport& transport, std::string_view payload, const SigningScope& scope,
-                 const Credentials& credentials, http::Request& request) {
+                 const Credentials& credentials, http::Request& request, KeptSigningKey* kept) {
   request.headers.push_back({"x-amz-date", scope.time});
   // S3 wants the digest of the body as a header; other services compute it.
   if (scope.service == "s3") request.headers.push_back({"x-amz-content-sha256", std::string(payload)});
@@ -139,7 +130,7 @@ void SignRequest(const http::Transport& transport, std::string_view payload, con
     std::string name = LowerCase(header.name);
     if (name.starts_with("x-amz-")) signable.headers.push_back({std::move(name), header.value});
   }
-  request.headers.push_back({"Authorization", AuthorizationOf(transport, signable, scope, credentials)});
+  request.headers.push_back({"Authorization", AuthorizationOf(transport, signable, scope, credentials, kept)});
 }
 
 }  // namespace headrace::s3

@@ -1,6 +1,7 @@
 // `SignRequest` signs a request by AWS's Signature Version 4, with the rules of S3 (the path is encoded once) or of
 // another service. It signs the host and all headers that begin with "x-amz-"; others, such as Range and If-Match, need
-// no signature. Threads: pure functions.
+// no signature. `kept`: what keeps the signing key for other requests; null: nothing does. Threads: functions without a
+// state of their own.
 #ifndef HEADRACE_IO_FILES_S3_REQUEST_SIGNER_H_
 #define HEADRACE_IO_FILES_S3_REQUEST_SIGNER_H_
 
@@ -11,6 +12,7 @@
 
 #include "io/files/http/transport.h"
 #include "io/files/s3/credentials.h"
+#include "io/files/s3/signing_key.h"
 
 namespace headrace::s3 {
 
@@ -31,22 +33,16 @@ struct Signable {
   std::string payload;                // the digest of the body, or kUnsignedPayload
 };
 
-struct SigningScope {
-  std::string region;
-  std::string service = "s3";
-  std::string time;  // SigningTime
-};
-
 // The text whose digest is signed; for tests.
 std::string CanonicalRequest(Signable signable);
 // The value of the header Authorization.
 std::string AuthorizationOf(const http::Transport& transport, const Signable& signable, const SigningScope& scope,
-                            const Credentials& credentials);
+                            const Credentials& credentials, KeptSigningKey* kept = nullptr);
 
 // Adds x-amz-date, x-amz-content-sha256 (S3 alone), x-amz-security-token and Authorization to `request`, whose URL is
 // "https://HOST/PATH?QUERY" with an encoded path and an encoded, sorted query.
 void SignRequest(const http::Transport& transport, std::string_view payload, const SigningScope& scope,
-                 const Credentials& credentials, http::Request& request);
+                 const Credentials& credentials, http::Request& request, KeptSigningKey* kept = nullptr);
 
 // "name=value&…", sorted and encoded as signatures ask for it.
 std::string QueryText(std::vector<http::Header> parameters);

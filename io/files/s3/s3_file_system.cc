@@ -6,6 +6,7 @@
 #include "io/files/file_system_registration.h"
 #include "io/files/http/awaited_result.h"
 #include "io/files/output_stream.h"
+#include "io/files/plainly_missing.h"
 #include "io/files/s3/s3_listing.h"
 #include "io/files/s3/s3_object.h"
 #include "io/files/s3/s3_path.h"
@@ -37,7 +38,7 @@ absl::StatusOr<FileStat> StatOf(const ObjectPlace& place) {
 
 absl::StatusOr<FileStat> StatFolder(const FolderPlace& place) {
   HEADRACE_ASSIGN_OR_RETURN(const bool there, IsFolder(place));
-  if (!there) return NotFoundError(place.name, ": not found");
+  if (!there) return MissingError(place.name);
   FileStat stat;
   stat.type = EntryType::kFolder;
   return stat;
@@ -79,7 +80,7 @@ absl::StatusOr<std::shared_ptr<const RandomAccessFile>> S3FileSystem::Open(const
 void S3FileSystem::StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const {
   const absl::StatusOr<ObjectPlace> place = PlaceOf(stores_, path, listed.size >= 0);
   if (!place.ok()) return done(place.status());
-  StartReadObject(*place, listed, nullptr, std::move(done));
+  StartReadObject(*place, listed, Cancellation::Current(), std::move(done));
 }
 
 absl::StatusOr<FileStat> S3FileSystem::Stat(const std::string& path) const {

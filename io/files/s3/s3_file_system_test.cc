@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "io/files/cancellation.h"
 #include "io/files/http/awaited_result.h"
 #include "io/files/s3/testing/fake_s3.h"
 #include "io/files/s3/tree_listing.h"
@@ -418,6 +419,61 @@ TEST(S3FileSystem, TakesAnErrorWithTheStatus200ForOne) {
   code = "InvalidPart";
   EXPECT_THAT(store.files->Write("s3://b/new", {Long(3000)}).message(), HasSubstr("InvalidPart"));
   EXPECT_EQ(store.s3.uploads(), 0u);
+}
+
+// Stores send white space while they put a large object together.
+TEST(S3FileSystem, TakesAnErrorThatComesAfterAWaitForOne) {
+  const std::string wait(3000, ' ');
+  for (const bool before : {false, true}) {
+    TestStore store(1000, {.part_bytes = 1000, .at_once = 2});
+    std::atomic<int> left{2};
+    store.s3.set_first([&](const http::FakeRequest& request) -> std::optional<http::FakeReply> {
+      if (request.method != "POST" || request.body.empty() || left.fetch_sub(1) <= 0) return std::nullopt;
+      constexpr std::string_view kDeclaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+      http::FakeReply reply;
+      reply.body = Cat(before ? wait : "", kDeclaration, before ? "" : wait,
+                       "<Error><Code>InternalError</Code><Message>We had one</Message></Error>");
+      return reply;
+    });
+    const absl::Status written = store.files->Write("s3://b/new", {Long(3000)});
+    ASSERT_TRUE(written.ok()) << written;
+    EXPECT_LE(left.load(), -1);
+    EXPECT_EQ(store.s3.Get("new")->size(), 3000u);
+  }
+}
+
+TEST(S3FileSystem, TakesAnErrorInPlaceOfAListingForOne) {
+  TestStore store;
+  store.s3.Put("t/a", "a");
+  std::atomic<int> left{2};
+  std::string code = "InternalError";
+  store.s3.set_first([&](const http::FakeRequest&) -> std::optional<http::FakeReply> {
+    if (left.fetch_sub(1) <= 0) return std::nullopt;
+    return FakeS3::Error(200, code);
+  });
+  EXPECT_EQ(store.files->List("s3://b/t")->size(), 1u);
+  left = 1;
+  code = "AccessDenied";
+  EXPECT_THAT(store.files->List("s3://b/t").status().message(), HasSubstr("could not list it: "));
+  left = 1;
+  EXPECT_THAT(store.files->List("s3://b/t").status().message(), HasSubstr("AccessDenied"));
+}
+
+TEST(S3FileSystem, EndsReadsThatNobodyWaitsFor) {
+  TestStore store;
+  store.s3.Put("a", std::string(1000, 'a'));
+  const auto cancellation = std::make_shared<Cancellation>();
+  cancellation->Cancel();
+  const Cancellation::Scope scope(cancellation);
+  http::AwaitedResult<Tensor> whole;
+  store.files->StartRead("s3://b/a", {1000, 0}, [&](absl::StatusOr<Tensor> read) { whole.Set(std::move(read)); });
+  EXPECT_EQ(KindOf(whole.Wait([] {}).status()), ErrorKind::kClosed);
+  const auto file = store.files->Open("s3://b/a", {1000, 0});
+  ASSERT_TRUE(file.ok());
+  std::vector<uint8_t> bytes(1000);
+  http::AwaitedResult<int64_t> range;
+  (*file)->StartReadAt(0, absl::MakeSpan(bytes), [&](absl::StatusOr<int64_t> read) { range.Set(std::move(read)); });
+  EXPECT_EQ(KindOf(range.Wait([] {}).status()), ErrorKind::kClosed);
 }
 
 TEST(S3FileSystem, FindsAnObjectWhoseCompletionWasNotHeardOf) {

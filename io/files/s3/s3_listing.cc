@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/plainly_missing.h"
 #include "io/files/s3/list_request.h"
 #include "io/files/s3/tree_listing.h"
 
 namespace headrace::s3 {
 namespace {
 
-absl::Status NoFolderError(const FolderPlace& place) { return NotFoundError(place.name, ": not found"); }
+absl::Status NoFolderError(const FolderPlace& place) { return MissingError(place.name); }
 
 FolderEntry FolderOf(std::string name) {
   FolderEntry entry;

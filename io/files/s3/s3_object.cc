@@ -225,7 +225,7 @@ void S3Object::StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done
   if (offset < 0) return done(InternalError(place_.name, ": a read cannot begin at ", offset));
   const int64_t bytes = std::min(static_cast<int64_t>(target.size()), std::max<int64_t>(0, size_ - offset));
   if (bytes == 0) return done(int64_t{0});
-  StartPieces(place_, guard_, offset, target.subspan(0, static_cast<size_t>(bytes)), nullptr,
+  StartPieces(place_, guard_, offset, target.subspan(0, static_cast<size_t>(bytes)), Cancellation::Current(),
               [bytes, done = std::move(done)](absl::Status status) {
                 if (!status.ok()) return done(std::move(status));
                 done(bytes);

@@ -1,5 +1,6 @@
 #include "io/files/s3/s3_store.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <utility>
@@ -21,6 +22,8 @@ namespace {
 constexpr std::string_view kFirstRegion = "us-east-1";
 constexpr size_t kMostBuckets = 1024;
 constexpr int kMostFailuresInside = 5;
+// An error is named at the beginning of a body; what else there is may be long.
+constexpr size_t kMostBeforeError = 512;
 constexpr size_t kMostRegionBytes = 64;
 // What is refused with these codes may pass with other credentials.
 constexpr std::string_view kStaleCodes[] = {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired",
@@ -50,12 +53,23 @@ http::Verdict JudgeStatus(int status) {
   }
 }
 
+// Without the white space that a store sends while it works, before the XML declaration or after it.
+std::string_view RootOf(std::string_view body) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  body.remove_prefix(std::min(body.find_first_not_of(kSpace), body.size()));
+  if (!body.starts_with("<?")) return body;
+  body.remove_prefix(std::min(body.find('>'), body.size() - 1) + 1);
+  body.remove_prefix(std::min(body.find_first_not_of(kSpace), body.size()));
+  return body;
+}
+
 // `failures`: replies of success with an error in them, which are results when there are many.
 http::Verdict JudgeReply(const http::Head& head, std::string_view body, bool error_in_body, int& failures) {
   const http::Verdict usual = JudgeStatus(head.status);
   if (usual != http::Verdict::kResult) return usual;
   if (head.status == 400 && CodeOf(body) == "RequestTimeout") return http::Verdict::kRetry;
   if (head.status != 200 || !error_in_body) return usual;
+  if (RootOf(body).substr(0, kMostBeforeError).find("<Error") == std::string_view::npos) return usual;
   const std::string code = CodeOf(body);
   if (code.empty() || ++failures == kMostFailuresInside) return usual;
   if (code == "SlowDown") return http::Verdict::kThrottled;
@@ -227,7 +241,8 @@ http::Call S3Store::CallOf(const std::shared_ptr<Going>& going) {
   call.prepare = [self = shared_from_this(), going, region](http::Request& attempt, int64_t /*received*/) {
     if (going->used.anonymous) return absl::OkStatus();
     const int64_t now = self->now_() + self->skew_s_.load(std::memory_order_relaxed);
-    SignRequest(self->client_.transport(), going->payload, {region, "s3", SigningTime(now)}, going->used, attempt);
+    SignRequest(self->client_.transport(), going->payload, {region, "s3", SigningTime(now)}, going->used, attempt,
+                &self->signing_key_);
     return absl::OkStatus();
   };
   call.judge = [in_body = request.error_in_body, failures = 0](const http::Head& head, std::string_view body) mutable {
@@ -271,7 +286,10 @@ void S3Store::Start(S3Request request, Done done) {
     // Weakly: a cancellation may live long after the request.
     going->request.cancellation->Add([weak = std::weak_ptr<Going>(going)] {
       const std::shared_ptr<Going> waits = weak.lock();
-      if (waits != nullptr && waits->Take(Stage::kEnded)) waits->done(StopSignal::Error());
+      if (waits == nullptr) return;
+      // Before it is taken: without memory for it the request goes on.
+      absl::Status error = StopSignal::Error();
+      if (waits->Take(Stage::kEnded)) waits->done(std::move(error));
     });
   }
   credentials_->Get(

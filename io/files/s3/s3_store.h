@@ -17,12 +17,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "io/files/cancellation.h"
 #include "io/files/http/http_client.h"
-#include "io/files/s3/cancellation.h"
 #include "io/files/s3/environment.h"
 #include "io/files/s3/kept_credentials.h"
 #include "io/files/s3/s3_endpoint.h"
 #include "io/files/s3/s3_path.h"
+#include "io/files/s3/signing_key.h"
 #include "io/files/storage_settings.h"
 
 namespace headrace::s3 {
@@ -101,6 +102,7 @@ class S3Store : public std::enable_shared_from_this<S3Store> {
   const S3Endpoint endpoint_;
   const std::string region_;
   const std::shared_ptr<KeptCredentials> credentials_;
+  KeptSigningKey signing_key_;
   http::HttpClient client_;
   std::atomic<int64_t> skew_s_{0};  // of the store's clock
   mutable std::mutex mutex_;

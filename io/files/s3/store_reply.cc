@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/printable.h"
+#include "io/files/plainly_missing.h"
 #include "io/files/xml/xml_scanner.h"
 
 namespace headrace::s3 {
@@ -17,6 +18,7 @@ struct Advice {
   ErrorKind kind;
   std::string_view code;
   std::string_view text;
+  bool plainly_missing = false;
 };
 
 constexpr std::string_view kRenew =
@@ -26,7 +28,7 @@ constexpr std::string_view kRenew =
 // What the user has to change, by the store's code. A refusal is no missing object, whose reason is looked for.
 constexpr Advice kAdvice[] = {
     {ErrorKind::kNotFound, "NoSuchBucket", "there is no such bucket at this endpoint; check its name and the endpoint"},
-    {ErrorKind::kNotFound, "NoSuchKey", "not found; check the path"},
+    {ErrorKind::kNotFound, "NoSuchKey", "not found; check the path", true},
     {ErrorKind::kUnsupported, "ExpiredToken", kRenew},
     {ErrorKind::kUnsupported, "InvalidToken", kRenew},
     {ErrorKind::kUnsupported, "InvalidAccessKeyId", kRenew},
@@ -60,7 +62,7 @@ Advice AdviceOf(int status, std::string_view code, std::string_view wanted) {
               "the credentials may not read it, or it is missing and they may not list the bucket; give them "
               "s3:GetObject and s3:ListBucket, or set anonymous for a public bucket"};
     case 404:
-      return {ErrorKind::kNotFound, {}, "not found; check the path"};
+      return {ErrorKind::kNotFound, {}, "not found; check the path", true};
     case 416:
       return {ErrorKind::kData, {}, "it ends before the bytes that were asked for"};
     default:
@@ -113,8 +115,9 @@ absl::Status RefusedError(std::string_view name, std::string_view wanted, const 
   add(" ", problem.code);
   add(", ", problem.message);
   add("; request ", problem.request_id);
-  return MakeError(advice.kind, Cat(name, ": could not ", wanted, " it: ", advice.text, " (", said, ", ",
-                                    reply.attempts, reply.attempts == 1 ? " attempt)" : " attempts)"));
+  absl::Status error = MakeError(advice.kind, Cat(name, ": could not ", wanted, " it: ", advice.text, " (", said, ", ",
+                                                  reply.attempts, reply.attempts == 1 ? " attempt)" : " attempts)"));
+  return advice.plainly_missing ? PlainlyMissing(std::move(error)) : error;
 }
 
 absl::Status ChangedError(std::string_view name) {

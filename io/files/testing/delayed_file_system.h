@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/files/cancellation.h"
 #include "io/files/file_system.h"
 #include "io/files/output_stream.h"
 
@@ -34,6 +35,11 @@ class DelayedFileSystem : public FileSystem {
   size_t most() const {
     const std::lock_guard<std::mutex> lock(reads_->mutex);
     return reads_->most;
+  }
+  // Reads that nobody waits for any more, which complete as the others.
+  size_t cancelled() const {
+    const std::lock_guard<std::mutex> lock(reads_->mutex);
+    return reads_->cancelled;
   }
   // Blocks until `count` reads are outstanding.
   void WaitFor(size_t count) const {
@@ -80,6 +86,7 @@ class DelayedFileSystem : public FileSystem {
     std::condition_variable asked;
     std::vector<std::function<void()>> waiting;
     size_t most = 0;
+    size_t cancelled = 0;
   };
 
   class DelayedFile : public RandomAccessFile {
@@ -90,6 +97,12 @@ class DelayedFileSystem : public FileSystem {
       return file_->ReadAt(offset, target);
     }
     void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const override {
+      if (const auto cancellation = Cancellation::Current()) {
+        cancellation->Add([reads = reads_] {
+          const std::lock_guard<std::mutex> lock(reads->mutex);
+          ++reads->cancelled;
+        });
+      }
       const std::lock_guard<std::mutex> lock(reads_->mutex);
       reads_->waiting.push_back(
           [file = file_, offset, target, done = std::move(done)] { done(file->ReadAt(offset, target)); });

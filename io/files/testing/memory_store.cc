@@ -11,6 +11,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "io/files/plainly_missing.h"
 
 namespace headrace {
 namespace {
@@ -54,7 +55,7 @@ struct MemoryStore::State {
   absl::StatusOr<Object> Find(const std::string& path) const {
     const std::lock_guard<std::mutex> lock(mutex);
     const auto found = objects.find(path);
-    if (found == objects.end()) return NotFoundError(path, ": not found");
+    if (found == objects.end()) return MissingError(path);
     return found->second;
   }
 
@@ -400,7 +401,7 @@ absl::StatusOr<FileStat> MemoryStore::Stat(const std::string& path) const {
   const std::lock_guard<std::mutex> lock(state_->mutex);
   const auto below = state_->objects.lower_bound(beginning);
   if (below == state_->objects.end() || !below->first.starts_with(beginning)) {
-    return NotFoundError(path, ": not found");
+    return MissingError(path);
   }
   stat.type = EntryType::kFolder;
   return stat;

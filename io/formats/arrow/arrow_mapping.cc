@@ -19,6 +19,8 @@ constexpr std::string_view kAlone = "data";  // the column of an array that is n
 
 std::string_view FieldName(const ArrowSchema& schema) { return schema.name == nullptr ? "" : schema.name; }
 
+bool IsNull(const ArrowSchema& schema) { return std::string_view(schema.format) == "n"; }
+
 bool IsStruct(const ArrowSchema& schema) {
   return schema.dictionary == nullptr && std::string_view(schema.format) == "+s";
 }
@@ -42,19 +44,27 @@ struct MappedField {
   std::vector<int> path;
 };
 
-// The children `bytes` and `path` of a struct of a file.
+// Whether a field of a struct of a file has this name and type, or the type null, which libraries give to what they
+// find in no row.
+bool IsFileField(const ArrowSchema* field, std::string_view name, DType dtype) {
+  if (field == nullptr || field->format == nullptr || field->dictionary != nullptr) return false;
+  if (FieldName(*field) != name) return false;
+  if (IsNull(*field)) return true;
+  const absl::StatusOr<ArrowFormat> format = ParseArrowFormat(field->format);
+  return format.ok() && format->dtype == dtype;
+}
+
+// The children `bytes` and `path` of a struct of a file, as ArrowColumn::files.
 std::optional<std::array<int, 2>> FileFields(const ArrowSchema& schema) {
   if (schema.n_children != 2) return std::nullopt;
-  std::array<int, 2> found = {-1, -1};
-  for (int i = 0; i < 2; ++i) {
-    const ArrowSchema* const child = schema.children[i];
-    if (child == nullptr || child->format == nullptr || child->dictionary != nullptr) return std::nullopt;
-    const absl::StatusOr<ArrowFormat> format = ParseArrowFormat(child->format);
-    if (!format.ok()) return std::nullopt;
-    if (FieldName(*child) == "bytes" && format->dtype == DType::kBytes) found[0] = i;
-    if (FieldName(*child) == "path" && format->dtype == DType::kString) found[1] = i;
+  const int bytes = IsFileField(schema.children[0], "bytes", DType::kBytes) ? 0 : 1;
+  std::array<int, 2> found = {bytes, 1 - bytes};
+  if (!IsFileField(schema.children[found[0]], "bytes", DType::kBytes)) return std::nullopt;
+  if (!IsFileField(schema.children[found[1]], "path", DType::kString)) return std::nullopt;
+  for (int& child : found) {
+    if (IsNull(*schema.children[child])) child = -1;
   }
-  return found[0] >= 0 && found[1] >= 0 ? std::make_optional(found) : std::nullopt;
+  return found[0] >= 0 || found[1] >= 0 ? std::make_optional(found) : std::nullopt;
 }
 
 // Pushes the fields of a struct so that the first one is taken first.
@@ -87,16 +97,22 @@ absl::StatusOr<std::vector<MappedField>> FieldsOf(const ArrowSchema& schema) {
     }
     HEADRACE_RETURN_IF_ERROR(PushFields(field, open));
   }
-  std::set<std::string_view> names;
   for (const MappedField& field : found) {
     if (!IsUtf8(field.name)) {
       return DataError("the Arrow schema is damaged: the name of a column is not UTF-8: ", field.name);
     }
-    if (!names.insert(field.name).second) {
-      return GraphError("the Arrow schema has two columns \"", field.name, "\"; rename one");
-    }
   }
   return found;
+}
+
+// Fields that are not chosen may have equal names, as a column `a.b` beside a struct `a` with a field `b`.
+absl::Status CheckNames(const std::vector<MappedField>& chosen) {
+  std::set<std::string_view> names;
+  for (const MappedField& field : chosen) {
+    if (names.insert(field.name).second) continue;
+    return GraphError("the Arrow schema has two columns \"", field.name, "\"; rename one");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ForColumn(const std::string& name, const absl::Status& error) {
@@ -187,8 +203,12 @@ absl::StatusOr<ArrowColumn> FileColumn(const MappedField& field, const std::arra
   column.kind = ArrowKind::kFiles;
   column.dtype = DType::kBytes;
   column.files = files;
-  HEADRACE_ASSIGN_OR_RETURN(column.values, ParseArrowFormat(field.schema->children[files[0]]->format));
-  HEADRACE_ASSIGN_OR_RETURN(column.paths, ParseArrowFormat(field.schema->children[files[1]]->format));
+  if (files[0] >= 0) {
+    HEADRACE_ASSIGN_OR_RETURN(column.values, ParseArrowFormat(field.schema->children[files[0]]->format));
+  }
+  if (files[1] >= 0) {
+    HEADRACE_ASSIGN_OR_RETURN(column.paths, ParseArrowFormat(field.schema->children[files[1]]->format));
+  }
   return column;
 }
 
@@ -246,22 +266,25 @@ std::string ListedNames(const std::vector<MappedField>& fields) {
   return absl::StrJoin(fields, ", ", [](std::string* text, const MappedField& each) { text->append(each.name); });
 }
 
-// Whether the field is the one named, or lies in the struct of that name.
-bool IsNamed(const MappedField& field, std::string_view name) {
+// Whether the field lies in the struct of that name.
+bool IsWithin(const MappedField& field, std::string_view name) {
   const std::string_view own = field.name;
-  return own == name || (own.size() > name.size() && own.substr(0, name.size()) == name && own[name.size()] == '.');
+  return own.size() > name.size() && own.substr(0, name.size()) == name && own[name.size()] == '.';
 }
 
 absl::StatusOr<std::vector<MappedField>> ChosenFields(std::vector<MappedField> fields, const ArrowChoices& choices) {
   if (!choices.columns.has_value()) return fields;
   std::vector<MappedField> chosen;
-  std::set<std::string_view> taken;
+  std::set<std::vector<int>> taken;
   for (const std::string& name : *choices.columns) {
     bool found = false;
+    // The name of a column may be that of a struct, too, where it has a dot.
+    const bool whole =
+        std::any_of(fields.begin(), fields.end(), [&](const MappedField& field) { return field.name == name; });
     for (const MappedField& field : fields) {
-      if (!IsNamed(field, name)) continue;
+      if (whole ? field.name != name : !IsWithin(field, name)) continue;
       found = true;
-      if (!taken.insert(field.name).second) return GraphError("columns names \"", field.name, "\" twice");
+      if (!taken.insert(field.path).second) return GraphError("columns names \"", field.name, "\" twice");
       chosen.push_back(field);
     }
     if (!found) {
@@ -316,6 +339,7 @@ bool ArrowColumn::fixed_shape() const { return std::find(shape.begin(), shape.en
 absl::StatusOr<ArrowMapping> ArrowMapping::Of(const ArrowSchema& schema, const ArrowChoices& choices) {
   HEADRACE_ASSIGN_OR_RETURN(std::vector<MappedField> fields, FieldsOf(schema));
   HEADRACE_ASSIGN_OR_RETURN(fields, ChosenFields(std::move(fields), choices));
+  HEADRACE_RETURN_IF_ERROR(CheckNames(fields));
   if (fields.empty()) return GraphError("there are no columns; give a table with at least one");
   ArrowMapping mapping;
   if (IsStruct(schema)) mapping.root_children_ = schema.n_children;

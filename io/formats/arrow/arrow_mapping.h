@@ -45,9 +45,11 @@ struct ArrowColumn {
   // List types from the outermost on, and the type of the values in them, or of a dictionary's indices.
   std::vector<ArrowFormat> lists;
   ArrowFormat values;
-  ArrowFormat dictionary;    // of the dictionary's values
-  std::array<int, 2> files;  // of files: the children `bytes` and `path`
-  ArrowFormat paths;         // of files: how paths lie in memory
+  ArrowFormat dictionary;  // of the dictionary's values
+  // Of files: the children `bytes` and `path`; -1: the child has the type null, so that no row has it. Of others as
+  // here: ArrowRows takes each of their rows for one that has its bytes.
+  std::array<int, 2> files = {0, 0};
+  ArrowFormat paths;  // of files: how paths lie in memory
   // Null: dictionaries are numbered as the first one has them, which AdoptDictionaries reads.
   std::shared_ptr<const ArrowClasses> classes;
   // What stands for a row without a value: the bytes of one element, or of the string. Of lists: "", a list without

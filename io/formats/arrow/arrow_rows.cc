@@ -57,6 +57,12 @@ absl::StatusOr<ArrowRows> ArrowRows::Of(const ArrowColumn& column, const HeldArr
   rows.rows_ = array->length;
   HEADRACE_RETURN_IF_ERROR(rows.Enter(array.get()));
   rows.copies_ = rows.CanCopy();
+  if (rows.copies_ && rows.rows_ > 0) {
+    rows.copied_from_ = rows.ViewRows(0, 1).raw();
+    rows.copied_bytes_ = ElementCount(column.shape) * static_cast<int64_t>(ItemSize(column.dtype));
+  }
+  rows.lends_lists_ = rows.CanLendLists();
+  rows.lends_texts_ = rows.CanLendTexts();
   if (column.kind != ArrowKind::kDictionary) return rows;
   const ArrowArray* values = array.get();
   for (const int child : column.path) values = values->children[child];
@@ -135,9 +141,12 @@ absl::Status ArrowRows::EnterFiles(const ArrowArray* array) {
   if (array->n_children != 2)
     return DamagedArray(column_->name, "has ", array->n_children, " children; its type has 2");
   base_ += array->offset;
-  const ArrowArray* const paths = array->children[column_->files[1]];
-  HEADRACE_ASSIGN_OR_RETURN(paths_, ArrowStrings::Of(column_->name, paths, column_->paths, base_, rows_));
-  paths_valid_ = ValidityOf(*paths);
+  if (column_->files[1] >= 0) {
+    const ArrowArray* const paths = array->children[column_->files[1]];
+    HEADRACE_ASSIGN_OR_RETURN(paths_, ArrowStrings::Of(column_->name, paths, column_->paths, base_, rows_));
+    paths_valid_ = ValidityOf(*paths);
+  }
+  if (column_->files[0] < 0) return absl::OkStatus();
   const ArrowArray* const bytes = array->children[column_->files[0]];
   HEADRACE_RETURN_IF_ERROR(EnterValues(bytes, {base_, rows_}));
   bytes_valid_ = ValidityOf(*bytes);
@@ -178,7 +187,7 @@ bool ArrowRows::IsMissing(int64_t row) const {
   for (const ArrowBits& valid : valid_) {
     if (!valid.Has(row)) return true;
   }
-  return column_->kind == ArrowKind::kFiles && !bytes_valid_.Has(base_ + row) && !paths_valid_.Has(base_ + row);
+  return column_->kind == ArrowKind::kFiles && !HasBytes(row) && !HasPath(row);
 }
 
 absl::Status ArrowRows::CheckPresent(int64_t row) const {
@@ -189,7 +198,7 @@ absl::Status ArrowRows::CheckPresent(int64_t row) const {
 }
 
 absl::Status ArrowRows::CheckMissing() const {
-  const bool rows_missing = !valid_.empty() || !(bytes_valid_.all() && paths_valid_.all());
+  const bool rows_missing = !valid_.empty() || !(all_have_bytes() || all_have_paths());
   if (!rows_missing && !elements_missing_) return absl::OkStatus();
   for (int64_t row = 0; row < rows_; ++row) {
     if (IsMissing(row)) {
@@ -394,7 +403,7 @@ absl::StatusOr<Tensor> ArrowRows::Row(int64_t row) const {
 
 bool ArrowRows::slices() const {
   if (column_->stacks()) return true;
-  const bool in_one_buffer = column_->values.layout != ArrowLayout::kViews && bytes_valid_.all() && valid_.empty();
+  const bool in_one_buffer = column_->values.layout != ArrowLayout::kViews && all_have_bytes() && valid_.empty();
   return levels_.empty() && in_one_buffer;
 }
 
@@ -421,14 +430,6 @@ bool ArrowRows::CanCopy() const {
   return std::none_of(levels_.begin(), levels_.end(), is_list) && ElementCount(column_->shape) > 0 && KeepsLayout(0);
 }
 
-uint8_t* ArrowRows::CopyRows(int64_t begin, int64_t count, uint8_t* target) const {
-  Range range{base_ + begin, count};
-  for (const Level& level : levels_) range = Below(level, range);
-  const size_t bytes = static_cast<size_t>(range.count) * ItemSize(column_->dtype);
-  std::memcpy(target, ValueAt(range.begin), bytes);
-  return target + bytes;
-}
-
 Tensor ArrowRows::ViewRows(int64_t begin, int64_t count) const {
   Range range{base_ + begin, count};
   for (const Level& level : levels_) range = Below(level, range);
@@ -437,7 +438,31 @@ Tensor ArrowRows::ViewRows(int64_t begin, int64_t count) const {
   return Tensor::View(column_->dtype, shape, keep_, ValueAt(range.begin));
 }
 
+bool ArrowRows::CanLendTexts() const {
+  const bool texts = column_->kind == ArrowKind::kValues || column_->kind == ArrowKind::kFiles;
+  return texts && IsVariableLength(column_->dtype) && levels_.empty() && valid_.empty() && all_have_bytes();
+}
+
 // ---- lists end to end ----
+
+bool ArrowRows::CanLendLists() const {
+  return joins() && !IsVariableLength(column_->dtype) && numbers_ != nullptr && KeepsLayout(0);
+}
+
+size_t ArrowRows::BytesOfList(int64_t row) const {
+  const auto of_element = ElementCount(absl::MakeConstSpan(column_->shape).subspan(1));
+  return static_cast<size_t>(ListAt(row).length * of_element) * ItemSize(column_->dtype);
+}
+
+ArrowRows::List ArrowRows::ListAt(int64_t row) const {
+  const Level& outermost = levels_[0];
+  const int64_t at = outermost.offset + base_ + row;
+  const int64_t begin = OffsetAt(outermost.layout, outermost.offsets, at);
+  const int64_t length = OffsetAt(outermost.layout, outermost.offsets, at + 1) - begin;
+  Range range{begin, length};
+  for (size_t i = 1; i < levels_.size(); ++i) range = Below(levels_[i], range);
+  return {ValueAt(range.begin), length};
+}
 
 bool ArrowRows::joins() const {
   const bool whole = valid_.empty() && !elements_missing_ && column_->kind != ArrowKind::kFiles;
@@ -533,7 +558,7 @@ absl::StatusOr<Tensor> ArrowRows::StringSlice(int64_t begin, int64_t count) cons
 }
 
 absl::StatusOr<std::optional<std::string_view>> ArrowRows::PathOf(int64_t row) const {
-  if (IsMissing(row) || bytes_valid_.Has(base_ + row)) return std::optional<std::string_view>();
+  if (IsMissing(row) || HasBytes(row)) return std::optional<std::string_view>();
   const absl::StatusOr<std::string_view> path = paths_.At(base_ + row);
   if (!path.ok()) return RowError(row, "has a path that ", ToStd(path.status().message()));
   return std::optional<std::string_view>(*path);

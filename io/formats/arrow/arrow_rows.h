@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,9 +63,29 @@ class ArrowRows {
   // Whether rows of a column that stacks are in memory as tensors have them, and none of them fails.
   bool copies() const { return copies_; }
   // Copies such rows, which lie side by side, and returns where the next one goes.
-  uint8_t* CopyRows(int64_t begin, int64_t count, uint8_t* target) const;
+  uint8_t* CopyRows(int64_t begin, int64_t count, uint8_t* target) const {
+    const auto bytes = static_cast<size_t>(count * copied_bytes_);
+    std::memcpy(target, ElementsAt(begin), bytes);
+    return target + bytes;
+  }
   // The same rows along a first axis, as a view.
   Tensor ViewRows(int64_t begin, int64_t count) const;
+  // Where the elements of such a row are.
+  const uint8_t* ElementsAt(int64_t row) const { return copied_from_ + row * copied_bytes_; }
+  // Whether rows of a column of lists of any length are in memory as tensors have them, and none of them fails.
+  bool lends_lists() const { return lends_lists_; }
+  struct List {
+    const uint8_t* values = nullptr;
+    int64_t length = 0;  // of the ragged axis
+  };
+  // The elements of such a row.
+  List ListAt(int64_t row) const;
+  size_t BytesOfList(int64_t row) const;
+  // Whether all rows are byte strings of shape () that are in memory.
+  bool lends_texts() const { return lends_texts_; }
+  // Such a row; an error: Row fails.
+  absl::StatusOr<std::string_view> TextAt(int64_t row) const { return strings_.At(base_ + row); }
+  const ArrowColumn& column() const { return *column_; }
   // Writes the row's elements, of a column that stacks.
   absl::Status CopyRow(int64_t row, uint8_t* target) const;
   // Of a column of files: the path of the file that holds the bytes; none: Row gives them.
@@ -102,6 +123,12 @@ class ArrowRows {
   Range Below(const Level& level, const Range& range) const;
 
   bool IsMissing(int64_t row) const;
+  // Whether the struct of a row, or of every row, has that child. Rows of columns of other kinds have both: see
+  // ArrowColumn::files.
+  bool HasBytes(int64_t row) const { return column_->files[0] >= 0 && bytes_valid_.Has(base_ + row); }
+  bool HasPath(int64_t row) const { return column_->files[1] >= 0 && paths_valid_.Has(base_ + row); }
+  bool all_have_bytes() const { return column_->files[0] >= 0 && bytes_valid_.all(); }
+  bool all_have_paths() const { return column_->files[1] >= 0 && paths_valid_.all(); }
   absl::Status CheckPresent(int64_t row) const;
   absl::StatusOr<Range> ElementsOf(int64_t row, Shape& shape) const;
   absl::Status CheckElements(int64_t row, const Level& level, const Range& range) const;
@@ -121,6 +148,8 @@ class ArrowRows {
   void CopyFill(uint8_t* target) const;
   bool KeepsLayout(int64_t first) const;
   bool CanCopy() const;
+  bool CanLendLists() const;
+  bool CanLendTexts() const;
   const uint8_t* ValueAt(int64_t element) const;
   template <typename... Parts>
   absl::Status RowError(int64_t row, const Parts&... parts) const;
@@ -143,6 +172,10 @@ class ArrowRows {
   std::shared_ptr<const DictionaryNumbers> dictionary_;
   BufferRef keep_;  // the producer's memory; it counts no bytes
   bool copies_ = false;
+  const uint8_t* copied_from_ = nullptr;  // where row 0 is, if rows can be copied
+  int64_t copied_bytes_ = 0;              // of one of them
+  bool lends_lists_ = false;
+  bool lends_texts_ = false;
 };
 
 }  // namespace headrace

@@ -179,6 +179,34 @@ TEST(ArrowTable, GivesOneColumnOfFilesForBytesAndPath) {
   EXPECT_EQ(*rows.PathOf(1), "b.jpg");
 }
 
+ArrowPart NullsPart(std::string name, int64_t length) {
+  return {.format = "n", .name = std::move(name), .length = length, .null_count = length};
+}
+
+TEST(ArrowTable, GivesFilesWhosePathsHaveTheTypeNull) {
+  const Tables table = TableOf(StructPart("image", 2, {NullsPart("path", 2), TextsPart("bytes", {"jpg", ""}, "z")}));
+  EXPECT_THAT(Names(table), ElementsAre("image"));
+  EXPECT_THAT(Rows(table), ElementsAre("'jpg'", "''"));
+  const ArrowPart missing =
+      StructPart("image", 2, {WithMissing(TextsPart("bytes", {"jpg", ""}, "z"), {true, false}), NullsPart("path", 2)});
+  EXPECT_THAT(Refused(TableOf(missing)), HasSubstr("column \"image\" has no value in row 1"));
+  EXPECT_THAT(Rows(TableOf(missing, {.fills = {{"image", "none"}}})), ElementsAre("'jpg'", "'none'"));
+}
+
+TEST(ArrowTable, GivesFilesWhoseBytesHaveTheTypeNull) {
+  const Tables table = TableOf(StructPart("image", 2, {NullsPart("bytes", 2), TextsPart("path", {"a.jpg", "b.jpg"})}));
+  ASSERT_TRUE(table.ok()) << table.status();
+  const ArrowRows& rows = (*table)->Find(0).batch->column(0);
+  EXPECT_EQ(*rows.PathOf(0), "a.jpg");
+  EXPECT_EQ(*rows.PathOf(1), "b.jpg");
+  EXPECT_FALSE(rows.slices() || rows.lends_texts());
+}
+
+TEST(ArrowTable, RefusesFilesOfNeitherBytesNorPaths) {
+  EXPECT_THAT(Refused(TableOf(StructPart("image", 1, {NullsPart("bytes", 1), NullsPart("path", 1)}))),
+              HasSubstr("column \"image.bytes\" has the type null"));
+}
+
 TEST(ArrowTable, MapsDictionariesByValue) {
   const auto batch = [](std::vector<int8_t> indices, const std::vector<std::string>& texts) {
     return StructPart("", static_cast<int64_t>(indices.size()), {DictionaryPart("label", indices, texts)});
@@ -284,6 +312,18 @@ TEST(ArrowTable, ChoosesColumnsInTheirOrder) {
   EXPECT_THAT(Refused(TableOfParts({batch})), HasSubstr("column \"b\" holds decimals"));
   EXPECT_THAT(Refused(TableOfParts({batch}, {.columns = {{"e"}}})), HasSubstr("no such column (a, b, c.d)"));
   EXPECT_THAT(Refused(TableOfParts({batch}, {.columns = {{"a", "a"}}})), HasSubstr("names \"a\" twice"));
+}
+
+TEST(ArrowTable, RefusesNamesThatTwoChosenColumnsHave) {
+  const ArrowPart batch =
+      StructPart("", 1,
+                 {NumbersPart<int32_t>("a.b", "i", {1}),
+                  StructPart("a", 1, {NumbersPart<int32_t>("b", "i", {2}), NumbersPart<int32_t>("c", "i", {3})})});
+  for (const ArrowChoices& choices : {ArrowChoices{}, ArrowChoices{.columns = {{"a.b"}}}}) {
+    EXPECT_THAT(Refused(TableOfParts({batch}, choices)), HasSubstr("two columns \"a.b\"; rename one"));
+  }
+  EXPECT_THAT(Rows(TableOfParts({batch}, {.columns = {{"a.c"}}})), ElementsAre("3"));
+  EXPECT_THAT(Refused(TableOfParts({batch}, {.columns = {{"a.c", "a.c"}}})), HasSubstr("names \"a.c\" twice"));
 }
 
 TEST(ArrowTable, TakesAnArrayThatIsNoBatch) {

@@ -63,13 +63,12 @@ bool CocoEntries::ReadImage(JsonScanner& json) {
       json.Skip();
     }
   }
-  const size_t number = images_.image_id.size();
   if (json.ok() && (!seen.id || !seen.file)) {
-    return json.Fail(Cat("image ", number, " of the list has no \"", seen.id ? "file_name" : "id", "\""));
+    return json.Fail(Cat("it has no \"", seen.id ? "file_name" : "id", "\""));
   }
   if (json.ok() && task_ != CocoTask::kCaptions && (height == 0 || width == 0)) {
-    return json.Fail(
-        Cat("image ", id, ", ", ShownCocoText(file_), ", has no \"", height == 0 ? "height" : "width", "\""));
+    return json.Fail(Cat("it has no \"", height == 0 ? "height" : "width", "\" (its id is ", id, ", its file ",
+                         ShownCocoText(file_), ")"));
   }
   images_.image_id.push_back(id);
   images_.file_name.push_back(file_);
@@ -103,7 +102,7 @@ bool CocoEntries::ReadCategory(JsonScanner& json) {
     }
   }
   if (json.ok() && (!seen.id || !seen.file)) {
-    return json.Fail(Cat("category ", categories_.size(), " of the list has no \"", seen.id ? "name" : "id", "\""));
+    return json.Fail(Cat("it has no \"", seen.id ? "name" : "id", "\""));
   }
   categories_.push_back(std::move(category));
   return json.ok();
@@ -327,8 +326,7 @@ bool CocoEntries::CheckSeen(JsonScanner& json, const Seen& seen) {
                  {"segments_info", panoptic && !seen.segments}};
   for (const auto& [name, missing] : members) {
     if (!missing) continue;
-    const size_t number = panoptic ? segments_of_.size() : objects_.size();
-    return json.Fail(Cat("annotation ", number, " of the list has no \"", name, "\""));
+    return json.Fail(Cat("it has no \"", name, "\""));
   }
   return true;
 }

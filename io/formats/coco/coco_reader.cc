@@ -73,29 +73,39 @@ using ReadEntry = bool (CocoEntries::*)(JsonScanner&);
 // The sections that are read; each may occur once.
 struct Section {
   std::string_view name;
+  std::string_view entry;
   ReadEntry read;
   bool seen = false;
 };
 
-bool ReadSection(JsonScanner& json, CocoEntries& entries, Section& section) {
+// `culprit` becomes the entry in which the file is wrong.
+bool ReadSection(JsonScanner& json, CocoEntries& entries, Section& section, std::string& culprit) {
   if (std::exchange(section.seen, true)) return json.Fail(Cat("the file has \"", section.name, "\" twice"));
   if (!json.EnterArray()) return false;
-  while (json.NextElement()) {
-    if (!(entries.*section.read)(json)) return false;
+  for (int64_t number = 0; json.NextElement(); ++number) {
+    if ((entries.*section.read)(json)) continue;
+    culprit = Cat(section.entry, " ", number, " of the list: ");
+    return false;
   }
   return json.ok();
 }
 
+// Names the entry; not where the file could not be read, or the work ends.
+absl::Status OfEntry(const absl::Status& status, std::string_view culprit) {
+  return KindOf(status) == ErrorKind::kData ? DataError(culprit, status.message()) : status;
+}
+
 absl::Status ReadSections(JsonScanner& json, CocoEntries& entries) {
-  Section sections[] = {{"images", &CocoEntries::ReadImage},
-                        {"annotations", &CocoEntries::ReadAnnotation},
-                        {"categories", &CocoEntries::ReadCategory}};
+  Section sections[] = {{"images", "image", &CocoEntries::ReadImage},
+                        {"annotations", "annotation", &CocoEntries::ReadAnnotation},
+                        {"categories", "category", &CocoEntries::ReadCategory}};
   if (json.Peek() == JsonKind::kArray) {
     return DataError(
         "the file is a list; annotations are an object with \"images\", \"annotations\" and "
         "\"categories\", and results of a model are a list");
   }
   std::string key;
+  std::string culprit;
   json.EnterObject();
   while (json.ok() && json.NextKey(key)) {
     Section* const section =
@@ -103,10 +113,10 @@ absl::Status ReadSections(JsonScanner& json, CocoEntries& entries) {
     if (section == std::end(sections)) {
       json.Skip();
     } else {
-      ReadSection(json, entries, *section);
+      ReadSection(json, entries, *section, culprit);
     }
   }
-  if (!json.AtEnd()) return json.status();
+  if (!json.AtEnd()) return OfEntry(json.status(), culprit);
   return sections[0].seen ? absl::OkStatus() : DataError("the file has no \"images\"");
 }
 

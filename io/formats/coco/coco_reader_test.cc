@@ -19,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 constexpr std::string_view kImages =
     R"("images": [{"id": 7, "file_name": "b.jpg", "height": 4, "width": 6, "license": {"id": [1]}},
@@ -159,7 +160,7 @@ TEST(CocoReader, ShortensTextsOfTheFileInMessages) {
   EXPECT_THAT(MessageOf(FileOf("", Cat("\"categories\": [", category, ", ", category, "]"))),
               HasSubstr(Cat(": ", shown, " and ", shown)));
   EXPECT_THAT(MessageOf(FileOf("", kCategories, Cat("\"images\": [{\"id\": 1, \"file_name\": \"", name, "\"}]"))),
-              HasSubstr(Cat("image 1, ", shown, ", has no \"height\"")));
+              HasSubstr(Cat("it has no \"height\" (its id is 1, its file ", shown, "), at byte")));
   const auto of_image = [&](int id) {
     return Cat("{\"image_id\": ", id, ", \"file_name\": \"", name, "\", \"segments_info\": []}");
   };
@@ -172,9 +173,13 @@ TEST(CocoReader, RefusesEntriesThatLackWhatIsNeeded) {
   EXPECT_THAT(MessageOf(FileOf(R"({"id": 4, "image_id": 7, "category_id": 3})")), HasSubstr("has no \"bbox\""));
   EXPECT_THAT(MessageOf(FileOf(R"({"id": 4, "category_id": 3, "bbox": [0, 0, 1, 1]})")), HasSubstr("no \"image_id\""));
   EXPECT_THAT(MessageOf(FileOf("", kCategories, R"("images": [{"id": 1, "height": 1, "width": 1}])")),
-              HasSubstr("image 0 of the list has no \"file_name\""));
-  EXPECT_THAT(MessageOf(FileOf("", kCategories, R"("images": [{"id": 1, "file_name": "a.jpg", "width": 1}])")),
-              HasSubstr("image 1, a.jpg, has no \"height\""));
+              StartsWith("image 0 of the list: it has no \"file_name\", at byte"));
+  EXPECT_EQ(MessageOf(FileOf("", kCategories, R"("images": [{"id": 1, "file_name": "a.jpg", "width": 1}])")),
+            "image 0 of the list: it has no \"height\" (its id is 1, its file a.jpg), at byte 67");
+  EXPECT_THAT(MessageOf(FileOf(Cat(Object(R"("bbox": [0, 0, 1, 1])"), ", {}"))),
+              StartsWith("annotation 1 of the list: it has no \"image_id\", at byte"));
+  EXPECT_THAT(MessageOf(FileOf("", R"("categories": [{"id": 1}])")),
+              StartsWith("category 0 of the list: it has no \"name\""));
   EXPECT_THAT(MessageOf("{}"), HasSubstr("no \"images\""));
   EXPECT_THAT(MessageOf("[]"), HasSubstr("results of a model"));
   EXPECT_THAT(MessageOf(Cat("{", kImages, ",", kImages, "}")), HasSubstr("\"images\" twice"));
@@ -184,7 +189,7 @@ TEST(CocoReader, RefusesDamagedObjects) {
   const auto message = [](std::string_view members) {
     return MessageOf(FileOf(Object(Cat(R"("bbox": [0, 0, 1, 1], )", members))));
   };
-  EXPECT_THAT(message(R"("bbox": [0, 0, 1])"), HasSubstr("a box has four numbers"));
+  EXPECT_THAT(message(R"("bbox": [0, 0, 1])"), StartsWith("annotation 0 of the list: a box has four numbers"));
   EXPECT_THAT(message(R"("bbox": [0, 0, 1, 1e300])"), HasSubstr("beyond float32"));
   EXPECT_THAT(message(R"("bbox": [0, 0, 1e20, 1e20])"),
               HasSubstr("annotation 1 has no \"area\", and that of its box is beyond float32"));

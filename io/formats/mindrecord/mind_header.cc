@@ -89,7 +89,7 @@ absl::Status SetBlobFields(const HeaderValues& values, MindHeader& header) {
     const auto found = in_blob.find(name);
     if (found == in_blob.end()) {
       return DataError("blob_fields names ", Quoted(name),
-                       ", which is no field of bytes or with a shape, or comes twice");
+                       ", which is not a field of bytes or with a shape, or comes twice");
     }
     header.blob_fields.push_back(found->second);
     in_blob.erase(found);

@@ -44,6 +44,12 @@ absl::Status SetSide(std::string_view element, std::string_view text, VocThing& 
   return absl::OkStatus();
 }
 
+// Files of other tools have no size, or words in its place: no row needs it.
+void SetImageSide(std::string_view text, double& side) {
+  const auto read = std::from_chars(text.begin(), text.end(), side);
+  if (read.ec != std::errc() || read.ptr != text.end() || !(side > 0 && side <= kMaxCoordinate)) side = 0;
+}
+
 // Other words than 1, such as "Unspecified", say no.
 void SetMark(std::string_view element, std::string_view text, VocThing& thing) {
   const uint8_t mark = text == "1" ? 1 : 0;
@@ -76,6 +82,8 @@ class VocFile {
         case XmlEvent::kDone:
           table_.object_splits.push_back(static_cast<int64_t>(table_.name.size()));
           table_.part_splits.push_back(static_cast<int64_t>(table_.part_name.size()));
+          table_.width.push_back(width_);
+          table_.height.push_back(height_);
           return absl::OkStatus();
         case XmlEvent::kError:
           return xml_.status();
@@ -100,6 +108,10 @@ class VocFile {
   }
 
   absl::Status End() {
+    if (depth() == 3 && xml_.path()[1] == "size") {
+      if (xml_.path()[2] == "width") SetImageSide(xml_.text(), width_);
+      if (xml_.path()[2] == "height") SetImageSide(xml_.text(), height_);
+    }
     if (!InObject()) return absl::OkStatus();
     if (depth() == 2) return AddObject();
     if (!InPart()) return Set(3, object_);
@@ -139,6 +151,8 @@ class VocFile {
   VocThing object_;
   VocThing part_;
   int64_t objects_ = 0;
+  double width_ = 0;
+  double height_ = 0;
 };
 
 absl::Status AddFile(FilesInTurn& files, VocTable& table) {

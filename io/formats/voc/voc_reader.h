@@ -23,6 +23,9 @@ struct VocTable {
   std::vector<uint8_t> difficult;
   std::vector<uint8_t> truncated;
   std::vector<uint8_t> occluded;
+  // Of each image, as its file says; 0 where it does not.
+  std::vector<double> width;
+  std::vector<double> height;
   // Parts of objects, such as the head of a person, with the number of their object within the image.
   std::vector<int64_t> part_splits = {0};
   std::vector<std::string> part_name;

@@ -19,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Require(static_cast<size_t>(table.object_splits.back()) == objects, "all objects are the image's");
   Require(table.boxes.size() == 4 * objects && table.difficult.size() == objects, "objects have all columns");
   Require(table.truncated.size() == objects && table.occluded.size() == objects, "marks too");
+  Require(table.width.size() == 1 && table.height.size() == 1 && table.width[0] >= 0, "the image has a size");
   Require(table.part_boxes.size() == 4 * table.part_name.size(), "parts have boxes");
   for (const int64_t object : table.part_object) {
     Require(object >= 0 && static_cast<size_t>(object) < objects, "parts are of objects");

@@ -39,6 +39,8 @@ TEST(VocReader, GivesObjectsAndTheirParts) {
   ASSERT_TRUE(status.ok()) << status;
   ASSERT_TRUE(AddVocXml("<annotation/>", table).ok());
   EXPECT_THAT(table.object_splits, ElementsAre(0, 2, 2));
+  EXPECT_THAT(table.width, ElementsAre(5, 0));
+  EXPECT_THAT(table.height, ElementsAre(0, 0));
   EXPECT_THAT(table.name, ElementsAre("dog", "person"));
   EXPECT_THAT(table.boxes, ElementsAre(1, 2, 45.7, 4, 1, 2, 45.7, 4));
   EXPECT_THAT(table.difficult, ElementsAre(1, 0));
@@ -48,6 +50,14 @@ TEST(VocReader, GivesObjectsAndTheirParts) {
   EXPECT_THAT(table.part_name, ElementsAre("head"));
   EXPECT_THAT(table.part_boxes, ElementsAre(9, 8, 7, 6));
   EXPECT_THAT(table.part_object, ElementsAre(1));
+}
+
+TEST(VocReader, TakesSizesForUnknownThatAreNoNumbers) {
+  VocTable table;
+  for (const std::string_view side : {"", "-3", "5 px", "nan", "1e99", "7.5"}) {
+    ASSERT_TRUE(AddVocXml(Cat("<annotation><size><height>", side, "</height></size></annotation>"), table).ok());
+  }
+  EXPECT_THAT(table.height, ElementsAre(0, 0, 0, 0, 0, 7.5));
 }
 
 TEST(VocReader, ReadsTextsOfXml) {

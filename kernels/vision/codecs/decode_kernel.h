@@ -24,10 +24,12 @@ struct DecodedPart {
 struct WantedPart {
   // Implicit, because most callers want the pixels for further steps.
   WantedPart(const Window& window) : window(window) {}
-  WantedPart(const Window& window, OutputAllocator* output) : window(window), output(output) {}
+  WantedPart(const Window& window, OutputAllocator* output, RowNotes* notes = nullptr)
+      : window(window), output(output), notes(notes) {}
 
   Window window;
   OutputAllocator* output = nullptr;  // allocates the pixels if they are the row's result
+  RowNotes* notes = nullptr;          // of the row; null: nothing is kept of it
 };
 
 // Chooses the wanted part of an image of this size; an error ends the decoding.

@@ -39,6 +39,12 @@ class TiffReader {
   bool big_endian_;
 };
 
+// From 5 on the axes are swapped as well: a row of the turned image is a column of the image.
+bool FlipsRows(int orientation) { return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7; }
+bool FlipsColumns(int orientation) {
+  return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+}
+
 }  // namespace
 
 int ExifOrientation(std::string_view exif) {
@@ -60,16 +66,23 @@ int ExifOrientation(std::string_view exif) {
   return 1;
 }
 
+Window BeforeTurning(const Window& part, int orientation, int64_t height, int64_t width) {
+  Window window = part;
+  if (SwapsAxes(orientation)) window = {part.left, part.top, part.width, part.height};
+  if (FlipsRows(orientation)) window.top = height - window.top - window.height;
+  if (FlipsColumns(orientation)) window.left = width - window.left - window.width;
+  return window;
+}
+
 absl::StatusOr<Tensor> Oriented(Tensor image, int orientation, OutputAllocator& output) {
   if (orientation <= 1 || orientation > 8) return image;
   const int64_t height = image.dim(0);
   const int64_t width = image.dim(1);
   const int64_t channels = image.dim(2);
   const int64_t pixel_bytes = channels * static_cast<int64_t>(ItemSize(image.dtype()));
-  // From 5 on the axes are swapped: a row of the result is a column of the image.
   const bool swapped = SwapsAxes(orientation);
-  const bool flip_rows = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-  const bool flip_columns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  const bool flip_rows = FlipsRows(orientation);
+  const bool flip_columns = FlipsColumns(orientation);
   const int64_t row_step = width * pixel_bytes * (flip_rows ? -1 : 1);
   const int64_t column_step = pixel_bytes * (flip_columns ? -1 : 1);
   const uint8_t* start = image.raw();

@@ -138,7 +138,7 @@ Counts CountsOf(const FusedAllocationsChain& chain, const char* image) {
     bool in_place = false;
     {
       OutputAllocator output(place);
-      const absl::StatusOr<Tensor> result = fused.Apply(encoded, {.key = key}, output);
+      const absl::StatusOr<Tensor> result = fused.Apply(encoded, {.key = key}, output, nullptr);
       in_place = result.ok() && result->raw() == place.raw();
     }
     counting = false;

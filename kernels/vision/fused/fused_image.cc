@@ -77,7 +77,8 @@ absl::StatusOr<Tensor> FusedImage::Write(const Image& image, const Window& held,
   return RunPixelSteps(moved, flips, steps, output);
 }
 
-absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const {
+absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, OutputAllocator& output,
+                                         RowNotes* notes) const {
   if (decoder_ == nullptr) {
     HEADRACE_RETURN_IF_ERROR(CheckImage(input, PixelTypes::kByteOrFloat));
     HEADRACE_ASSIGN_OR_RETURN(MovePlan plan, Plan(input.dim(0), input.dim(1), id));
@@ -96,7 +97,7 @@ absl::StatusOr<Tensor> FusedImage::Apply(const Tensor& input, const RowId& id, O
     steps = Steps(*plan, id);
     needed = plan->Needed();
     const bool is_result = plan->moves().empty() && steps->Empty();
-    return WantedPart(needed, is_result ? &output : nullptr);
+    return WantedPart(needed, is_result ? &output : nullptr, notes);
   };
   HEADRACE_ASSIGN_OR_RETURN(const DecodedPart part, decoder_->ApplyPart(input, choose));
   return Write(part.image, part.held, needed, *std::move(plan), *std::move(steps), output);

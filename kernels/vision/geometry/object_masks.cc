@@ -96,6 +96,7 @@ ir::Declaration OfMasks(const ir::Declaration& pixels) {
                   " and draws the same numbers.\nErrors: those of ", pixels.name, ", and anything but such masks.");
   masks.min_inputs = pixels.min_inputs;
   masks.max_inputs = pixels.max_inputs;
+  masks.traits.keeps_classes = true;
   masks.example = "ds.map(kernels, [\"image\", hr.boxes(\"boxes\", masks=\"masks\")])";
   masks.infer_kernel = InferOfMasks(pixels.infer_kernel);
   return masks;

@@ -1,3 +1,5 @@
+#include <cstring>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -6,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "kernels/testing/golden.h"
 #include "kernels/testing/run_kernel.h"
+#include "opencv2/imgproc.hpp"
 
 namespace headrace {
 namespace {
@@ -76,6 +79,30 @@ TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCv) {
   }
   const Tensor floats = *RunKernel("Resize", SizeResize(23, 31, GetParam(), false), Golden("source.float32"));
   EXPECT_LE(fixture::LargestDifference(floats, Golden(Cat("resize.", GetParam(), ".float32.opencv"))), 1e-3);
+}
+
+TEST_P(ResizeInterpolation, EqualsCvResizeBitForBit) {
+  const std::map<std::string, int> interpolations = {{"nearest", cv::INTER_NEAREST},
+                                                     {"bilinear", cv::INTER_LINEAR},
+                                                     {"bicubic", cv::INTER_CUBIC},
+                                                     {"area", cv::INTER_AREA},
+                                                     {"lanczos", cv::INTER_LANCZOS4}};
+  const Tensor source = Golden("source");
+  for (const Tensor& input : {source, Words(source, 173, 9999), Golden("source.float32"), fixture::WithGaps(source)}) {
+    const int depth = input.dtype() == DType::kFloat32 ? CV_32F : input.dtype() == DType::kUInt16 ? CV_16U : CV_8U;
+    const int rows = static_cast<int>(input.dim(0));
+    const int columns = static_cast<int>(input.dim(1));
+    const cv::Mat given(rows, columns, CV_MAKETYPE(depth, 3), const_cast<uint8_t*>(input.raw()),
+                        static_cast<size_t>(input.stride(0)));
+    for (const auto& [height, width] : {std::pair{23, 31}, {97, 111}, {rows / 2, columns / 2}, {rows, columns}}) {
+      cv::Mat expected;
+      cv::resize(given, expected, {width, height}, 0, 0, interpolations.at(GetParam()));
+      const Tensor resized = *RunKernel("Resize", SizeResize(height, width, GetParam(), false), input)->Contiguous();
+      ASSERT_EQ(resized.bytes(), expected.total() * expected.elemSize());
+      EXPECT_EQ(std::memcmp(resized.raw(), expected.data, resized.bytes()), 0)
+          << input.TypeName() << " to " << height << " x " << width;
+    }
+  }
 }
 
 TEST_P(ResizeInterpolation, IsWithinOneLevelOfOpenCvOnWords) {

@@ -7,6 +7,7 @@
 #include "kernels/kernel.h"
 #include "kernels/numbers/beta.h"
 #include "kernels/vision/image/window.h"
+#include "kernels/vision/mixing/batch_images.h"
 #include "kernels/vision/mixing/batch_mixing.h"
 
 namespace headrace {
@@ -38,35 +39,16 @@ absl::StatusOr<BatchMixture> DrawCutMix(const MixingBatch& batch, int64_t height
   });
 }
 
-absl::Status NotImages(std::string_view got, bool channels_first) {
-  return GraphError("needs a batch of images of shape ", channels_first ? "(B, C, H, W)" : "(B, H, W, C) or (B, H, W)",
-                    " as its first column (layout='", channels_first ? "CHW" : "HWC", "'); got ", got);
-}
-
-// Fails if images seem to have their channels last, where they are taken to come first; dimensions may be unknown.
-absl::Status CheckPlanes(absl::Span<const int64_t> shape, std::string_view got) {
-  if (shape.size() != 4) return absl::OkStatus();
-  // Maps of features may be 4 × 4, or have one column.
-  const bool last = (shape[3] == 3 || shape[3] == 4) && shape[1] > 4 && shape[2] > 4;
-  if (!last) return absl::OkStatus();
-  return GraphError(
-      "takes images of shape (B, C, H, W), and these seem to have their channels last: write layout='HWC'; "
-      "got ",
-      got);
-}
-
 class CutMix : public Kernel {
  public:
-  explicit CutMix(const ir::Attributes& attributes)
-      : options_(attributes), channels_first_(attributes.String("layout") == "CHW") {}
+  explicit CutMix(const ir::Attributes& attributes) : options_(attributes), layout_(attributes) {}
 
   absl::StatusOr<Tensors> Apply(absl::Span<const Tensor> inputs, KernelContext& context) const override {
-    HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, channels_first_ ? 4 : 3));
+    HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, layout_.channels_first() ? 4 : 3));
     const Tensor& images = batch.images;
-    if (images.rank() > 4 || images.elements() == 0) return NotImages(images.TypeName(), channels_first_);
-    if (channels_first_) HEADRACE_RETURN_IF_ERROR(CheckPlanes(images.shape(), images.TypeName()));
-    const int64_t height = images.dim(channels_first_ ? 2 : 1);
-    const int64_t width = images.dim(channels_first_ ? 3 : 2);
+    HEADRACE_RETURN_IF_ERROR(layout_.Check(images));
+    const int64_t height = layout_.HeightOf(images);
+    const int64_t width = layout_.WidthOf(images);
     HEADRACE_ASSIGN_OR_RETURN(BatchMixture mixture, DrawCutMix(batch, height, width, options_, context));
     HEADRACE_ASSIGN_OR_RETURN(Tensor mixed, context.AllocateOutput(images.dtype(), images.shape()));
     std::memcpy(mixed.mutable_raw(), images.raw(), images.bytes());
@@ -80,8 +62,8 @@ class CutMix : public Kernel {
 
  private:
   void Paste(const Tensor& image, const Window& box, int64_t width, uint8_t* target) const {
-    const int64_t planes = channels_first_ ? image.dim(0) : 1;
-    const int64_t height = image.dim(channels_first_ ? 1 : 0);
+    const int64_t planes = layout_.channels_first() ? image.dim(0) : 1;
+    const int64_t height = image.dim(layout_.channels_first() ? 1 : 0);
     const int64_t row_bytes = static_cast<int64_t>(image.bytes()) / planes / height;
     const int64_t pixel_bytes = row_bytes / width;
     for (int64_t plane = 0; plane < planes; ++plane) {
@@ -93,7 +75,7 @@ class CutMix : public Kernel {
   }
 
   MixingOptions options_;
-  bool channels_first_;
+  BatchImages layout_;
 };
 
 // Of images whose channels are last, whatever the layout is when they are mixed.
@@ -105,18 +87,14 @@ class CutMixPlan : public MixingPlan {
   absl::StatusOr<BatchMixture> Draw(absl::Span<const Tensor> inputs, KernelContext& context) const override {
     HEADRACE_ASSIGN_OR_RETURN(const MixingBatch batch, MixingBatch::Of(inputs, 4));
     const Tensor& images = batch.images;
-    if (images.rank() > 4 || images.elements() == 0) return NotImages(images.TypeName(), false);
+    HEADRACE_RETURN_IF_ERROR(BatchImages(false).Check(images));
     return DrawCutMix(batch, images.dim(1), images.dim(2), options(), context);
   }
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> InferCutMix(const ir::Attributes& attributes,
                                                         absl::Span<const ir::ColumnType> inputs) {
-  const bool channels_first = attributes.String("layout") == "CHW";
-  const std::optional<Shape>& shape = inputs[0].shape;
-  const bool fits = !shape || shape->size() == 4 || (!channels_first && shape->size() == 3);
-  if (!fits) return NotImages(ir::TypeName(inputs[0]), channels_first);
-  if (shape && channels_first) HEADRACE_RETURN_IF_ERROR(CheckPlanes(*shape, ir::TypeName(inputs[0])));
+  HEADRACE_RETURN_IF_ERROR(BatchImages(attributes).CheckType(inputs[0]));
   return InferMixing(attributes, inputs);
 }
 
@@ -137,16 +115,11 @@ const ir::Declaration& DeclaredCutMix() {
            "Errors: images of another rank, with layout='CHW' images of 3 or 4 columns and more than 4 rows and "
            "channels, whose channels seem to be last, a class outside 0 … num_classes - 1, class numbers without "
            "`num_classes`, unequal numbers of rows.",
-       .attributes = {{.name = "layout",
-                       .type = ir::AttributeType::kString,
-                       .doc = "The axes of each image: CHW channels first, HWC channels last, or none.",
-                       .default_value = "'CHW'",
-                       .choices = {"HWC", "CHW"}}},
+       .attributes = {BatchImages::LayoutAttribute()},
        .example = "V.CutMix(alpha=1.0, num_classes=1000)",
        .sample = {.attributes = {{"layout", "'HWC'"}}},
        .infer_kernel = InferCutMix,
-       .takes_layout = [](const ir::Attributes& attributes,
-                          bool channels_first) { return (attributes.String("layout") == "CHW") == channels_first; },
+       .takes_layout = BatchImages::TakesLayout,
        .companions = {{ir::CompanionRole::kDraws, "CutMixPlan"}},
        .on_device = {.work = ir::DeviceWork::kPastes}}));
   return *declared;

@@ -186,6 +186,8 @@ AmongBoxesRegistration::AmongBoxesRegistration(ir::Declaration declaration, cons
   AddCompanion(ir::CompanionRole::kKeypoints, "OfKeypoints", declaration);
   ir::Declaration boxes = OfBoxes(declaration);
   boxes.infer_kernel = InferOfBoxes(factory);
+  // Of boxes that are cut away, what belongs to them goes, too; their labels stay what they are.
+  boxes.traits.keeps_classes = true;
   ir::RequireRegistered(RegisterKernel(std::move(boxes), MakesOfTargets(factory, &CropAmongBoxes::CropBoxes)));
   ir::Declaration keypoints = OfKeypoints(declaration);
   keypoints.infer_kernel = InferOfKeypoints(factory);

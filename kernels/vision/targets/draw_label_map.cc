@@ -103,6 +103,7 @@ const KernelRegistration draw_label_map_registration{
                      .default_value = "'uint8'",
                      .choices = {"uint8", "int64"}},
                     MaxPixelsOfOutlines()},
+     .traits = {.keeps_classes = true},
      .python_module = "vision",
      .example = "V.DrawLabelMap()",
      .infer_kernel = InferDrawLabelMap},

@@ -120,6 +120,7 @@ const KernelRegistration panoptic_categories_registration{
                      .default_value = "255",
                      .minimum = 0,
                      .maximum = 2147483647}},
+     .traits = {.keeps_classes = true},
      .python_module = "vision",
      .example = "V.PanopticCategories()",
      .infer_kernel = InferPanopticCategories},

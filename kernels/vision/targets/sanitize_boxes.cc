@@ -61,6 +61,7 @@ const KernelRegistration sanitize_boxes_registration{
      .max_inputs = -1,
      .attributes = {Least("min_size", "The least width and height in pixels."),
                     Least("min_area", "The least area in pixels.")},
+     .traits = {.keeps_classes = true},
      .python_module = "vision",
      .example = "V.SanitizeBoxes(min_size=1.0)",
      .infer_kernel = InferSanitizeBoxes,

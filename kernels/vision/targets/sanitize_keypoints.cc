@@ -42,6 +42,7 @@ const KernelRegistration sanitize_keypoints_registration{
          "Errors: a map without hr.keypoints(…), and another number of labels than of keypoints.",
      .min_inputs = 1,
      .max_inputs = -1,
+     .traits = {.keeps_classes = true},
      .python_module = "vision",
      .example = "V.SanitizeKeypoints()",
      .infer_kernel = InferSanitizeKeypoints,

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "core/error.h"
+#include "ops/source/arrow/gathered_column.h"
 
 namespace headrace {
 namespace {
@@ -51,6 +53,14 @@ BlockColumn RowByRow(size_t column, Places places, const ArrowFiles& files, absl
   return rows;
 }
 
+// Rows that lie in memory as tensors have them; nullopt: others.
+std::optional<BlockColumn> GatheredAsTheyLie(size_t column, Places places) {
+  absl::InlinedVector<RowOfArrow, 16> rows;
+  rows.reserve(places.size());
+  for (const ArrowPlace& place : places) rows.push_back({&place.batch->column(column), place.row});
+  return GatheredColumn(rows);
+}
+
 BlockColumn Gathered(const ArrowColumn& type, size_t column, Places places, absl::Status& wrong) {
   Shape shape = type.shape;
   shape.insert(shape.begin(), static_cast<int64_t>(places.size()));
@@ -82,6 +92,10 @@ BlockColumn Column(const ArrowColumn& type, size_t column, Places places, bool s
     absl::StatusOr<JoinedLists> lists =
         places[0].batch->column(column).Join(places[0].row, static_cast<int64_t>(places.size()));
     if (lists.ok()) return BlockColumn::Ragged(std::move(lists->values), std::move(lists->splits));
+  }
+  if (places.size() > 1) {
+    std::optional<BlockColumn> gathered = GatheredAsTheyLie(column, places);
+    if (gathered.has_value()) return *std::move(gathered);
   }
   if (type.stacks()) return Gathered(type, column, places, wrong);
   return RowByRow(column, places, files, wrong);

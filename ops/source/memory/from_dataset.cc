@@ -14,9 +14,6 @@
 namespace headrace {
 namespace {
 
-// Rows in one call of an object that takes many.
-constexpr int kRunRows = 32;
-
 class DatasetSource : public IndexedSource {
  public:
   DatasetSource(std::shared_ptr<HostRows> rows, const OpArguments& arguments)
@@ -108,7 +105,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeSource(const OpArguments& arg
 void Describe(const OpArguments& arguments, OperatorProperties& properties) {
   const std::shared_ptr<HostRows> rows = RowsOf(arguments);
   if (rows == nullptr) return;
-  properties.run_rows = rows->in_runs() ? kRunRows : 0;
+  properties.run_rows = rows->run_rows();
   properties.processes = rows->processes();
 }
 
@@ -152,8 +149,10 @@ const OpRegistration from_dataset_registration(
                       {"shuffle"},
                       {"processes",
                        "Worker processes that are asked for rows; 0: a thread of this process asks. The object is sent "
-                       "to them once, when they start; they never import the script."},
-                      {"worker_init", "Called once in each process, with its number from 0."},
+                       "to them once, when the run begins; they never import the script."},
+                      {"worker_init",
+                       "Called in each process when a run begins to use it, with the process's number from 0: again "
+                       "for each later run."},
                       {"seed_globals",
                        "Whether the generators of random, NumPy and torch are seeded for each row in the processes, or "
                        "for each run of `__getitems__` as for its first row."},

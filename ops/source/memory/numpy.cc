@@ -23,7 +23,10 @@ class NumpySource : public IndexedSource {
   absl::Status Read(const RowPosition& wanted, Block& block) const override {
     const uint64_t index = wanted.position;
     absl::InlinedVector<Tensor, 2> columns;
-    for (size_t i = 0; i < arrays_.size(); ++i) columns.push_back(arrays_.Row(i, index));
+    for (size_t i = 0; i < arrays_.size(); ++i) {
+      HEADRACE_ASSIGN_OR_RETURN(Tensor row, arrays_.Row(i, index));
+      columns.push_back(std::move(row));
+    }
     AppendRow(block, {wanted.epoch, index}, {nullptr, static_cast<int64_t>(index), -1}, columns);
     return absl::OkStatus();
   }
@@ -70,9 +73,11 @@ const OpRegistration numpy_registration(
         .version = 2,
         .role = ir::Role::kSource,
         .summary = "Gives the rows of NumPy arrays, along their first axis.",
-        .doc = "One column for each array: the dict's keys, or `data` for one array alone. Rows are views: nothing is "
-               "copied, and the arrays must not be written to while they are read. All arrays have equally many rows. "
-               "A row's key is its index.",
+        .doc =
+            "One column for each array: the dict's keys, or `data` for one array alone. Rows are views where they are "
+            "row-major in memory. Arrays may have any strides, as sliding windows and transposed arrays have: nothing "
+            "but the rows that are read is copied, and the arrays must not be written to meanwhile. All arrays have "
+            "equally many rows. A row's key is its index.",
         .min_inputs = 0,
         .max_inputs = 0,
         .attributes =

@@ -75,6 +75,53 @@ TEST(Numpy, TakesViewsWithGaps) {
               ElementsAre("x=int64 (2,) [2 3]", "x=int64 (2,) [5 6]"));
 }
 
+// Column "x" over the numbers, with strides in numbers.
+RunSpec WithStrided(const Tensor& numbers, const Shape& shape, Shape strides, int64_t first) {
+  for (int64_t& stride : strides) stride *= static_cast<int64_t>(sizeof(int64_t));
+  RunSpec spec = WithNumpy({});
+  spec.bindings.arrays["data"].strided.emplace(
+      "x", StridedArray(DType::kInt64, shape, strides, numbers.buffer(), numbers.data<int64_t>() + first));
+  return spec;
+}
+
+TEST(Numpy, TakesArraysOfAnyStrides) {
+  const Tensor numbers = Int64s({0, 1, 2, 3, 4, 5});
+  EXPECT_THAT(RunEveryWay(SourceNumpy(Vectors(2)), WithStrided(numbers, {4, 2}, {1, 2}, 0)).Texts(),
+              ElementsAre("x=int64 (2,) [0 2]", "x=int64 (2,) [1 3]", "x=int64 (2,) [2 4]", "x=int64 (2,) [3 5]"));
+  EXPECT_THAT(RunEveryWay(SourceNumpy(Vectors(2)), WithStrided(numbers, {3, 2}, {-2, 1}, 4)).Texts(),
+              ElementsAre("x=int64 (2,) [4 5]", "x=int64 (2,) [2 3]", "x=int64 (2,) [0 1]"));
+  EXPECT_THAT(RunEveryWay(SourceNumpy(Int64Columns("x")), WithStrided(numbers, {3}, {0}, 5)).Ints(),
+              ElementsAre(5, 5, 5));
+  EXPECT_THAT(RunEveryWay(SourceNumpy(Vectors(0)), WithStrided(numbers, {2, 0}, {1, 1}, 0)).Texts(),
+              ElementsAre("x=int64 (0,) []", "x=int64 (0,) []"));
+  EXPECT_THAT(Refusal(SourceNumpy(Vectors(3)), WithStrided(numbers, {3, 2}, {2, 1}, 0)),
+              HasSubstr("column \"x\" has rows of int64 (2,); the graph was built for int64 (3,)"));
+}
+
+TEST(Numpy, GivesViewsOfRowsThatAreRowMajor) {
+  const Tensor numbers = Int64s({0, 1, 2, 3, 4, 5});
+  const Ran ran = *RunOnce(*SourceNumpy(Vectors(3)).Build(), OptionsOf(WithStrided(numbers, {4, 3}, {1, 1}, 0)));
+  EXPECT_EQ(ran.rows[2].columns[0].raw(), numbers.raw() + 16);
+}
+
+TEST(Numpy, HasTheFingerprintOfTheCopy) {
+  // Larger than what is hashed whole.
+  constexpr int64_t kRows = 700, kLength = 300;
+  std::vector<int64_t> series(kRows + kLength - 1), copy;
+  for (size_t i = 0; i < series.size(); ++i) series[i] = static_cast<int64_t>(i * i);
+  for (int64_t row = 0; row < kRows; ++row) copy.insert(copy.end(), &series[row], &series[row] + kLength);
+  for (const int64_t rows : {int64_t{5}, kRows}) {
+    const auto whole = absl::MakeConstSpan(copy).subspan(0, static_cast<size_t>(rows * kLength));
+    const RunSpec copied = WithNumpy({{"x", Int64Tensor({rows, kLength}, {whole.begin(), whole.end()})}});
+    const RunSpec strided = WithStrided(Int64s(series), {rows, kLength}, {1, 1}, 0);
+    const auto print = [](const RunSpec& spec) {
+      return RunOnce(*SourceNumpy(Vectors(kLength)).Build(), OptionsOf(spec))->fingerprints.at(0);
+    };
+    EXPECT_EQ(print(strided).hash, print(copied).hash);
+    EXPECT_EQ(print(strided).count, print(copied).count);
+  }
+}
+
 // Column "x" of values, cut into rows.
 RunSpec WithRagged(Tensor values, const std::vector<int64_t>& splits) {
   RunSpec spec = WithNumpy({{"x", std::move(values)}});
@@ -107,6 +154,13 @@ TEST(Numpy, GivesViewsOfRaggedValues) {
   const Tensor values = Int64s({1, 2, 3, 4});
   const Ran ran = *RunOnce(*SourceNumpy(RaggedColumn(DType::kInt64)).Build(), OptionsOf(WithRagged(values, {0, 1, 4})));
   EXPECT_EQ(ran.rows[1].columns[0].raw(), values.raw() + 8);
+}
+
+TEST(Numpy, CutsStridedValuesAtSplits) {
+  RunSpec spec = WithStrided(Int64s({0, 1, 2, 3, 4, 5}), {4, 2}, {-1, 2}, 3);
+  spec.bindings.arrays["data"].splits["x"] = Int64s({0, 1, 1, 4});
+  EXPECT_THAT(RunEveryWay(SourceNumpy(RaggedColumn(DType::kInt64, {2})), spec).Texts(),
+              ElementsAre("x=int64 (1, 2) [3 5]", "x=int64 (0, 2) []", "x=int64 (3, 2) [2 4 1 3 0 2]"));
 }
 
 TEST(Numpy, ShufflesRaggedRowsAsOthers) {

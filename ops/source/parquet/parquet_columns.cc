@@ -1,13 +1,13 @@
 #include "ops/source/parquet/parquet_columns.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
 #include "core/utf8.h"
 #include "io/formats/arrow/arrow_array.h"
+#include "ops/source/arrow/gathered_column.h"
 #include "ops/source/parquet/hive_folders.h"
 
 namespace headrace {
@@ -186,7 +186,10 @@ int64_t ParquetColumns::BytesOf(const ArrowArray& array) const {
       bytes += (HasWideOffsets(list.layout) ? 8 : 4) * at->length;
       at = at->children[0];
     }
-    if (column.kind == ArrowKind::kFiles) at = at->children[column.files[0]];
+    if (column.kind == ArrowKind::kFiles) {
+      if (column.files[0] < 0) continue;
+      at = at->children[column.files[0]];
+    }
     bytes += BytesOfValues(column.values, *at);
   }
   return bytes;
@@ -202,16 +205,57 @@ size_t ParquetColumns::BytesOfRow(size_t column) const {
   return static_cast<size_t>(ElementCount(mapped.shape)) * ItemSize(mapped.dtype);
 }
 
-BlockColumn ParquetColumns::Views(const ArrowBatch& batch, size_t column, int64_t first, int64_t count) const {
-  return BlockColumn::Stacked(batch.column(static_cast<size_t>(sources_[column].mapped)).ViewRows(first, count));
+size_t ParquetColumns::CopiedBytes(const ArrowBatch* batch) const {
+  size_t bytes = 0;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (!Copies(batch, i)) return 0;
+    bytes += BytesOfRow(i);
+  }
+  return bytes;
+}
+
+bool ParquetColumns::IsLent(const ArrowBatch* batch, size_t column) const {
+  if (sources_[column].mapped < 0) return false;
+  const ArrowRows& rows = batch->column(static_cast<size_t>(sources_[column].mapped));
+  return rows.copies() || rows.lends_lists() || rows.lends_texts();
+}
+
+size_t ParquetColumns::CheckLent(const ArrowBatch& batch, size_t column, int64_t first, size_t step, size_t count,
+                                 size_t& bytes, absl::Status& wrong) const {
+  const ArrowRows& rows = batch.column(static_cast<size_t>(sources_[column].mapped));
+  if (rows.copies()) {
+    bytes += count * BytesOfRow(column);
+    return count;
+  }
+  const auto row_of = [&](size_t i) { return first + static_cast<int64_t>(i * step); };
+  if (rows.lends_lists()) {
+    for (size_t i = 0; i < count; ++i) bytes += rows.BytesOfList(row_of(i));
+    return count;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const absl::StatusOr<std::string_view> text = rows.TextAt(row_of(i));
+    if (!text.ok()) {
+      wrong = rows.Row(row_of(i)).status();
+      return i;
+    }
+    bytes += text->size();
+  }
+  return count;
+}
+
+BlockColumn ParquetColumns::LentRows(const ArrowBatch& batch, size_t column, int64_t first, size_t count) const {
+  BlockColumn rows;
+  absl::Status checked;
+  MakeColumn(sources_[column], &batch, first, count, rows, checked);
+  return rows;
 }
 
 size_t ParquetColumns::Make(const ArrowBatch* batch, int64_t first, size_t count, Made& columns, absl::Status& wrong,
-                            Copied copied) const {
+                            Lent lent) const {
   columns.resize(sources_.size());
   size_t good = count;
   for (size_t i = 0; i < sources_.size() && good > 0; ++i) {
-    if (copied == Copied::kLeftOut && Copies(batch, i)) continue;
+    if (lent == Lent::kLeftOut && IsLent(batch, i)) continue;
     good = MakeColumn(sources_[i], batch, first, good, columns[i], wrong);
   }
   if (good == 0) columns.clear();
@@ -256,6 +300,49 @@ size_t ParquetColumns::MakeColumn(const Source& source, const ArrowBatch* batch,
     column.Append(*std::move(row));
   }
   return count;
+}
+
+// Nullopt: the rows are made one by one.
+std::optional<BlockColumn> ParquetColumns::GatherColumn(absl::Span<const Place> places, size_t column) {
+  absl::InlinedVector<RowOfArrow, 16> rows;
+  rows.reserve(places.size());
+  for (const Place& place : places) {
+    const int mapped = place.columns->sources_[column].mapped;
+    if (mapped < 0) return std::nullopt;
+    rows.push_back({&place.batch->column(static_cast<size_t>(mapped)), place.row});
+  }
+  return GatheredColumn(rows);
+}
+
+size_t ParquetColumns::AppendRows(absl::Span<const Place> places, size_t number, BlockColumn& column,
+                                  absl::Status& wrong) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Place& place = places[i];
+    BlockColumn row;
+    if (place.columns->MakeColumn(place.columns->sources_[number], place.batch, place.row, 1, row, wrong) == 0) {
+      return i;
+    }
+    column.Append(row.TakeRow(0));
+  }
+  return places.size();
+}
+
+size_t ParquetColumns::Gather(absl::Span<const Place> places, Made& columns, absl::Status& wrong) {
+  columns.resize(places[0].columns->size());
+  size_t good = places.size();
+  for (size_t i = 0; i < columns.size() && good > 0; ++i) {
+    std::optional<BlockColumn> gathered = GatherColumn(places.subspan(0, good), i);
+    if (gathered.has_value()) {
+      columns[i] = *std::move(gathered);
+    } else {
+      good = AppendRows(places.subspan(0, good), i, columns[i], wrong);
+    }
+  }
+  if (good == 0) columns.clear();
+  for (BlockColumn& column : columns) {
+    if (column.rows() > static_cast<int>(good)) column.Truncate(static_cast<int>(good));
+  }
+  return good;
 }
 
 absl::StatusOr<Tensor> ParquetColumns::RowOf(const ArrowRows& rows, ArrowKind kind, int64_t row) const {

@@ -35,7 +35,7 @@ absl::Status ParquetGroupReader::OfGroup(const absl::Status& error) const {
 
 absl::StatusOr<ParquetRun> ParquetGroupReader::Next() {
   if (StopSignal::Raised()) return StopSignal::Error();
-  ParquetRun run{at_, group_.rows - at_, nullptr, 0};
+  ParquetRun run{at_, group_.rows - at_};
   if (batches_ != nullptr) {
     absl::StatusOr<ParquetRun> read = NextRead();
     if (!read.ok()) return OfGroup(read.status());
@@ -48,7 +48,7 @@ absl::StatusOr<ParquetRun> ParquetGroupReader::Next() {
 absl::StatusOr<ParquetRun> ParquetGroupReader::NextRead() {
   HEADRACE_ASSIGN_OR_RETURN(const HeldArrow array, batches_->Next());
   if (array == nullptr) {
-    if (at_ == group_.rows) return ParquetRun{at_, 0, nullptr, 0};
+    if (at_ == group_.rows) return ParquetRun{at_};
     return DataError("it ends after ", at_, " rows, and its footer says that it has ", group_.rows);
   }
   // Messages count rows as pyarrow does, from the first of the file.
@@ -59,7 +59,8 @@ absl::StatusOr<ParquetRun> ParquetGroupReader::NextRead() {
     return DataError("it has other rows than the ", group_.rows, " that its footer says");
   }
   last_ = std::make_shared<const ArrowBatch>(std::move(batch));
-  return ParquetRun{at_, rows, last_, opened_.columns->BytesOf(*array)};
+  const size_t copied_bytes = opened_.columns->CopiedBytes(last_.get());
+  return ParquetRun{at_, rows, last_, opened_.columns->BytesOf(*array), copied_bytes};
 }
 
 ParquetFiles::ParquetFiles(const FileSystem* files, const ParquetLibrary* library,
@@ -67,6 +68,10 @@ ParquetFiles::ParquetFiles(const FileSystem* files, const ParquetLibrary* librar
     : files_(files), library_(library), table_(std::move(table)), fields_(std::move(fields)) {
   const FarFiles* const far = table_->files().empty() ? nullptr : FarOf(*files_, table_->files()[0].path);
   checks_ = far != nullptr && !far->conditional_reads();
+}
+
+bool ParquetFiles::IsFar(size_t group) const {
+  return FarOf(*files_, table_->files()[table_->groups()[group].file].path) != nullptr;
 }
 
 absl::Status ParquetFiles::CheckUnchanged() {

@@ -35,8 +35,9 @@ struct OpenedParquet {
 struct ParquetRun {
   uint64_t first = 0;  // the number of its first row in the row group
   uint64_t rows = 0;
-  std::shared_ptr<const ArrowBatch> batch;  // null: no column is read of it
-  int64_t bytes = 0;                        // that it keeps in memory, about
+  std::shared_ptr<const ArrowBatch> batch = {};  // null: no column is read of it
+  int64_t bytes = 0;                             // that it keeps in memory, about
+  size_t copied_bytes = 0;                       // ParquetColumns::CopiedBytes
 };
 
 // Gives the rows of a row group, from its first on.
@@ -72,6 +73,8 @@ class ParquetFiles {
                ParquetFields fields);
 
   const ParquetTable& table() const { return *table_; }
+  // Whether a row group of the table is one of a far file.
+  bool IsFar(size_t group) const;
   // Errors name the file.
   absl::StatusOr<OpenedParquet> Open(uint64_t number);
   // Opens a row group of the table.

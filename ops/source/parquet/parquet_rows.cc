@@ -34,7 +34,7 @@ Tensor CopyOfRow(Tensor row) {
 // Rows of one type and shape, in one buffer for each column.
 void StackRows(Block& block) {
   for (BlockColumn& column : block.columns) {
-    if (column.stacked() || column.rows() < 2) continue;
+    if (column.stacked() || column.ragged() || column.rows() < 2) continue;
     std::vector<Tensor> rows;
     for (int i = 0; i < column.rows(); ++i) rows.push_back(column.row(i));
     const bool alike = std::all_of(rows.begin(), rows.end(), [&](const Tensor& row) {
@@ -49,6 +49,15 @@ void StackRows(Block& block) {
   }
 }
 
+// Whether they follow each other in one batch, so that views of them exist.
+bool AreSideBySide(absl::Span<const ParquetColumns::Place> places) {
+  for (size_t i = 1; i < places.size(); ++i) {
+    const bool next = places[i].batch == places[0].batch && places[i].row == places[0].row + static_cast<int64_t>(i);
+    if (!next || places[i].columns != places[0].columns) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 ParquetRows::ParquetRows(std::unique_ptr<ParquetFiles> files, int64_t most_bytes, Fingerprint fingerprint)
@@ -59,69 +68,63 @@ ParquetRows::ParquetRows(std::unique_ptr<ParquetFiles> files, int64_t most_bytes
 
 absl::Status ParquetRows::Read(const RowPosition& wanted, Block& block) const { return ReadOne(*this, wanted, block); }
 
-absl::Status ParquetRows::ReadRows(const RowPositions& wanted, Block& block) const {
-  const absl::Span<const uint64_t> positions = wanted.positions;
-  const std::vector<ParquetTable::Group>& groups = files_->table().groups();
-  absl::Status status;
-  for (size_t first = 0; first < positions.size() && status.ok();) {
-    const size_t group = files_->table().GroupOf(positions[first]);
-    const ParquetTable::Group& of = groups[group];
-    size_t end = first + 1;
-    while (end < positions.size() && positions[end] >= of.first && positions[end] - of.first < of.rows) ++end;
-    status = AddRows(wanted.epoch, group, positions.subspan(first, end - first), block);
-    first = end;
-  }
-  StackRows(block);
-  return status;
-}
-
-absl::Status ParquetRows::AddRows(uint64_t epoch, size_t group, absl::Span<const uint64_t> positions,
-                                  Block& block) const {
-  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const DecodedGroup> decoded, cache_.Get(group));
-  const ParquetTable::Group& of = files_->table().groups()[group];
-  const std::shared_ptr<const std::string>& path = paths_[of.file];
-  for (size_t i = 0; i < positions.size();) {
-    const uint64_t first = positions[i] - of.first;
-    const ParquetRun& run = decoded->RunOf(first);
-    size_t count = 1;
-    while (i + count < positions.size() && positions[i + count] == positions[i] + count &&
-           first + count < run.first + run.rows) {
-      ++count;
+// Rows up to the first whose row group cannot be decoded.
+absl::Status ParquetRows::Find(absl::Span<const uint64_t> positions, FoundRows& found) const {
+  const ParquetTable& table = files_->table();
+  const DecodedGroup* decoded = nullptr;
+  ParquetTable::Group of = {};
+  for (const uint64_t position : positions) {
+    if (decoded == nullptr || position < of.first || position - of.first >= of.rows) {
+      const size_t group = table.GroupOf(position);
+      of = table.groups()[group];
+      std::shared_ptr<const DecodedGroup>& held = found.held[group];
+      if (held == nullptr) {
+        HEADRACE_ASSIGN_OR_RETURN(held, cache_.Get(group));
+      }
+      decoded = held.get();
     }
-    const auto before = static_cast<size_t>(block.rows());
-    absl::Status added = AddRun(*decoded, first, count, before == 0 && count == positions.size(), block);
-    const size_t rows = (block.columns.empty() ? 0 : static_cast<size_t>(block.columns[0].rows())) - before;
-    const uint64_t* const numbers = positions.data() + i;
-    AppendMade(block.ids, rows,
-               [=, changed = decoded->opened.changed](size_t k) { return RowId{epoch, numbers[k], false, changed}; });
-    block.provenances.AppendNumbered(path, rows,
-                                     [=, before = decoded->opened.first_row](size_t k) { return numbers[k] - before; });
-    if (!added.ok()) {
-      const uint64_t failed = positions[i + rows] - decoded->opened.first_row;
-      AddErrorField(added, ErrorField::kFile, DescribeProvenance({path, static_cast<int64_t>(failed), -1}));
-      return added;
-    }
-    i += count;
+    const uint64_t row = position - of.first;
+    const ParquetRun& run = decoded->RunOf(row);
+    found.groups.push_back(decoded);
+    found.places.push_back({decoded->opened.columns.get(), run.batch.get(), static_cast<int64_t>(row - run.first)});
   }
   return absl::OkStatus();
 }
 
-absl::Status ParquetRows::AddRun(const DecodedGroup& decoded, uint64_t first, size_t count, bool alone,
-                                 Block& block) const {
-  const ParquetRun& run = decoded.RunOf(first);
+// Names the rows that were made; those of one file at once.
+void ParquetRows::NameMade(uint64_t epoch, absl::Span<const uint64_t> positions, const FoundRows& found,
+                           Block& block) const {
+  const auto& groups = found.groups;
+  AppendMade(block.ids, positions.size(),
+             [&](size_t i) { return RowId{epoch, positions[i], false, groups[i]->opened.changed}; });
+  for (size_t i = 0; i < positions.size();) {
+    const OpenedParquet& opened = groups[i]->opened;
+    size_t end = i + 1;
+    while (end < positions.size() && groups[end]->opened.number == opened.number) ++end;
+    block.provenances.AppendNumbered(paths_[opened.number], end - i,
+                                     [&, i](size_t k) { return positions[i + k] - opened.first_row; });
+    i = end;
+  }
+}
+
+absl::Status ParquetRows::ReadRows(const RowPositions& wanted, Block& block) const {
+  const absl::Span<const uint64_t> positions = wanted.positions;
+  FoundRows found;
+  const absl::Status status = Find(positions, found);
+  if (found.places.empty()) return status;
   ParquetColumns::Made made;
   absl::Status wrong;
   const size_t rows =
-      decoded.opened.columns->Make(run.batch.get(), static_cast<int64_t>(first - run.first), count, made, wrong);
-  if (rows == 0) return wrong;
-  if (alone) {
-    for (BlockColumn& column : made) block.columns.push_back(std::move(column));
-    return wrong;
-  }
-  if (block.columns.empty()) block.columns.resize(made.size());
-  for (size_t i = 0; i < made.size(); ++i) {
-    for (size_t k = 0; k < rows; ++k) block.columns[i].Append(made[i].TakeRow(static_cast<int>(k)));
-  }
+      AreSideBySide(found.places)
+          ? found.places[0].columns->Make(found.places[0].batch, found.places[0].row, found.places.size(), made, wrong)
+          : ParquetColumns::Gather(found.places, made, wrong);
+  for (BlockColumn& column : made) block.columns.push_back(std::move(column));
+  NameMade(wanted.epoch, positions.subspan(0, rows), found, block);
+  StackRows(block);
+  if (wrong.ok()) return status;
+  const OpenedParquet& opened = found.groups[rows]->opened;
+  const Provenance failed{paths_[opened.number], static_cast<int64_t>(positions[rows] - opened.first_row), -1};
+  AddErrorField(wrong, ErrorField::kFile, DescribeProvenance(failed));
   return wrong;
 }
 

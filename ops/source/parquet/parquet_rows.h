@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "core/seeded_hash.h"
 #include "engine/operator/operator.h"
+#include "ops/source/parquet/parquet_columns.h"
 #include "ops/source/parquet/parquet_files.h"
 #include "ops/source/parquet/row_group_cache.h"
 
@@ -26,10 +29,14 @@ class ParquetRows : public IndexedSource {
   void AddFingerprints(std::vector<Fingerprint>& fingerprints) const override { fingerprints.push_back(fingerprint_); }
 
  private:
-  // Rows of one row group, in any order, at least one, which are added to the block. On an error those before the
-  // failed one are added.
-  absl::Status AddRows(uint64_t epoch, size_t group, absl::Span<const uint64_t> positions, Block& block) const;
-  absl::Status AddRun(const DecodedGroup& decoded, uint64_t first, size_t count, bool alone, Block& block) const;
+  struct FoundRows {
+    std::vector<ParquetColumns::Place> places;
+    std::vector<const DecodedGroup*> groups;  // of each place
+    std::unordered_map<uint64_t, std::shared_ptr<const DecodedGroup>, SeededHash> held;
+  };
+
+  absl::Status Find(absl::Span<const uint64_t> positions, FoundRows& found) const;
+  void NameMade(uint64_t epoch, absl::Span<const uint64_t> positions, const FoundRows& found, Block& block) const;
 
   const std::unique_ptr<ParquetFiles> files_;
   mutable RowGroupCache cache_;

@@ -54,6 +54,7 @@ absl::Status ParquetStream::Start(uint64_t epoch, absl::Span<const uint64_t> cou
                         SplitReading::kTurn);
   }
   epoch_ = epoch;
+  ahead_.reset();
   position_ = counters[kReadRows];
   opened_ = counters[kTakenGroups];
   turn_ = counters[kWhoseTurn];
@@ -91,15 +92,38 @@ absl::Status ParquetStream::Fill(Lane& lane) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<ParquetGroupReader>> ParquetStream::OpenGroup(size_t group) {
+  if (!ahead_.has_value() || ahead_group_ != group) return files_->OpenGroup(group);
+  absl::StatusOr<std::unique_ptr<ParquetGroupReader>> opened = *std::move(ahead_);
+  ahead_.reset();
+  return opened;
+}
+
+void ParquetStream::OpenAhead() {
+  if (ahead_.has_value() || opened_ == share_) return;
+  const auto needs_next = [this](const Lane& lane) {
+    return !lane.has_group || (lane.run.rows > 0 && lane.run.first + lane.run.rows == TableGroup(lane).rows);
+  };
+  if (std::none_of(lanes_.begin(), lanes_.end(), needs_next)) return;
+  const size_t next = GroupAt(opened_);
+  // Requests would keep back rows that are decoded.
+  if (files_->IsFar(next)) return;
+  ahead_group_ = next;
+  // An error is given in place of the rows, to the lane that takes the row group.
+  ahead_ = files_->OpenGroup(next);
+}
+
 // Reads the run of rows that has the lane's next one. After a restart those before it are decoded again.
 absl::Status ParquetStream::ReadOn(Lane& lane) {
   if (lane.reader == nullptr) {
-    HEADRACE_ASSIGN_OR_RETURN(lane.reader, files_->OpenGroup(lane.group));
+    HEADRACE_ASSIGN_OR_RETURN(lane.reader, OpenGroup(lane.group));
+    OpenAhead();
   }
   do {
-    lane.run = ParquetRun{lane.row, 0, nullptr, 0};
+    lane.run = ParquetRun{lane.row};
     HEADRACE_ASSIGN_OR_RETURN(lane.run, lane.reader->Next());
   } while (lane.run.first + lane.run.rows <= lane.row);
+  OpenAhead();
   return absl::OkStatus();
 }
 
@@ -178,7 +202,9 @@ absl::Status ParquetStream::Give(Lane& lane, const Chosen& chosen, Block& block,
   absl::Status wrong;
   const OpenedParquet& opened = lane.reader->opened();
   const auto first_in_run = static_cast<int64_t>(chosen.first - lane.run.first);
-  const size_t made = turns_.Add({opened.columns, lane.run.batch, first_in_run, chosen.step, chosen.count}, wrong);
+  const bool alone = lanes_.size() == 1;
+  const size_t made = turns_.Add(
+      {opened.columns, lane.run.batch, first_in_run, chosen.step, chosen.count, alone, lane.run.copied_bytes}, wrong);
   const auto row_of = [&](size_t i) { return chosen.first + i * chosen.step; };
   const uint64_t first = TableGroup(lane).first + chosen.first;
   AppendMade(block.ids, made, [=, epoch = epoch_, step = chosen.step, changed = opened.changed](size_t i) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/operator/operator.h"
@@ -50,7 +51,11 @@ class ParquetStream : public StreamSource {
   bool TakeGroup(Lane& lane);
   // Gives the lane its next row; it has no row group if there is none.
   absl::Status Fill(Lane& lane);
+  absl::StatusOr<std::unique_ptr<ParquetGroupReader>> OpenGroup(size_t group);
   absl::Status ReadOn(Lane& lane);
+  // Opens the next row group, so that it is decoded while rows of others are given, once a lane is about to need it.
+  // Not that of a far file, of which all is fetched when it is opened.
+  void OpenAhead();
   // The lane whose turn it is, with a row; null: no row is left.
   absl::StatusOr<Lane*> NextLane();
   void PassTurn();
@@ -76,6 +81,9 @@ class ParquetStream : public StreamSource {
   const bool skip_failed_;
   const std::shared_ptr<RowWarnings> warnings_;
   std::vector<Lane> lanes_;
+  // What opening row group `ahead_group_` gave, which no lane has yet; unset: it was not opened.
+  std::optional<absl::StatusOr<std::unique_ptr<ParquetGroupReader>>> ahead_;
+  size_t ahead_group_ = 0;
   ParquetTurns turns_;  // of the message that is made
   uint64_t epoch_ = 0;
   uint64_t position_ = 0;  // rows read

@@ -142,6 +142,35 @@ TEST_F(Parquet, ReadsTheColumnsThatAreAskedFor) {
   EXPECT_EQ(library_.columns_read(), 2);
 }
 
+// It is decoded while rows of the last batch are given, not before.
+TEST_F(Parquet, OpensTheNextRowGroupWhenTheLastBatchOfOneIsRead) {
+  for (const auto& [rows, read] : std::vector<std::pair<std::vector<int>, int>>{{{4, 4, 4}, 2}, {{8, 4, 4}, 1}}) {
+    FakeParquet library;
+    library.SetRows(folder_.Write("a.parquet"), rows);
+    GraphBuilder source = Source();
+    source.Add("take", {0}, {{"count", IntValue(2)}});
+    const absl::StatusOr<Ran> ran = RunOneEpoch(source);
+    ASSERT_TRUE(ran.ok()) << ran.status();
+    EXPECT_THAT(ran->Ints(), ElementsAre(0, 1));
+    EXPECT_EQ(library.groups_read(), read);
+  }
+}
+
+TEST_F(Parquet, GivesTheRowsBeforeARowGroupThatCannotBeOpenedAndItsErrorOnce) {
+  for (const int readers : {1, 2}) {
+    FakeParquet library;
+    FakeParquetGroup refused{.columns = {{8}}, .unreadable = true};
+    library.Set(folder_.Write("a.parquet"),
+                {.groups = {{.columns = {{0, 1, 2, 3}}}, {.columns = {{4, 5, 6, 7}}}, std::move(refused)}});
+    const absl::StatusOr<Ran> ran = RunOneEpoch(Source({{"interleave", IntValue(readers)}}));
+    ASSERT_TRUE(ran.ok()) << ran.status();
+    EXPECT_THAT(ran->Ints(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7)) << readers;
+    EXPECT_THAT(DescribeError(ran->error),
+                AllOf(HasSubstr("row group 2: its pages cannot be read"), HasSubstr(folder_ / "a.parquet")));
+    EXPECT_EQ(library.groups_read(), 3) << readers << ": each is opened once";
+  }
+}
+
 TEST_F(Parquet, FoldersGiveColumns) {
   library_.SetRows(folder_.Write("x/year=2024/split=train/a.parquet"), {2});
   library_.SetRows(folder_.Write("x/year=2025/split=a%20b/a.parquet"), {1}, 2);
@@ -234,6 +263,18 @@ TEST_F(Parquet, NamesARowWithoutAValueAndGoesOnAfterIt) {
   }
 }
 
+TEST_F(Parquet, GivesTheRowsBeforeOneThatFailsInAnyOrder) {
+  const std::string path = folder_.Write("a.parquet");
+  library_.Set(path, {.groups = {{.columns = {{0, 1}}}, {.columns = {{2, std::nullopt, 4, 5, 6}}}}});
+  GraphBuilder chosen = Numbered();
+  chosen.Add("select", {0}, {{"indices", IntsValue({6, 0, 5, 3, 1, 2})}});
+  const Ran ran = RunEveryWay(chosen);
+  EXPECT_THAT(ran.Ints(), ElementsAre(6, 0, 5));
+  EXPECT_THAT(DescribeError(ran.error), AllOf(HasSubstr("value"), HasSubstr(Cat(path, ", record 3"))));
+  chosen.SkipFailed(1);
+  EXPECT_THAT(RunEveryWay(chosen).Ints(0, 1), ElementsAre(6, 0, 5, 1, 2));
+}
+
 TEST_F(Parquet, FillsWhatIsMissingWhereAValueIsGiven) {
   library_.Set(folder_.Write("a.parquet"), {.groups = {{.columns = {{0, std::nullopt, 2}}}}});
   // The bytes of int64 7.
@@ -269,11 +310,12 @@ class FarParquet : public Parquet {
     library_.SetRows(path, rows, values_);
     for (const int count : rows) values_ += count;
   }
-  absl::StatusOr<Ran> RunFar(GraphBuilder::Given attributes) {
+  absl::StatusOr<Ran> RunFar(GraphBuilder::Given attributes, std::optional<int> rows = std::nullopt) {
     attributes.emplace_back("paths", StringsValue({"mem://b/*.parquet"}));
     attributes.emplace_back("fields", ColumnsValue(Int64Columns({"value"})));
     GraphBuilder builder;
     builder.Add("Parquet", {}, attributes);
+    if (rows.has_value()) builder.Add("take", {0}, {{"count", IntValue(*rows)}});
     RunSpec spec;
     spec.epochs = 1;
     PipelineOptions options = OptionsOf(spec);
@@ -296,6 +338,18 @@ TEST_F(FarParquet, ReadsFarFilesThroughTheFileSystem) {
   }
   EXPECT_GT(store_.count(MemoryStore::Kind::kReadRange), 0);
   EXPECT_EQ(store_.count(MemoryStore::Kind::kRead), 0);
+}
+
+// Whose requests would keep back the rows of the one before.
+TEST_F(FarParquet, OpensNoRowGroupAhead) {
+  // Not the files of another test, whose footers the process may know.
+  AddFar("mem://b/c.parquet", {4});
+  AddFar("mem://b/d.parquet", {4});
+  const absl::StatusOr<Ran> ran = RunFar({}, 4);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  ASSERT_TRUE(ran->error.ok()) << ran->error;
+  EXPECT_THAT(ran->Ints(0, 0), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(library_.groups_read(), 1);
 }
 
 TEST_F(FarParquet, NamesTheFileThatIsDamaged) {

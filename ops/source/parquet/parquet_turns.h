@@ -1,5 +1,5 @@
-// `ParquetTurns` collects rows of the turns of several readers, of which each has few, for one message: numbers are
-// copied side by side from the memory of their row groups.
+// `ParquetTurns` collects rows of the turns of several readers, of which each has few, for one message: numbers,
+// lists and texts are copied side by side from the memory of their row groups.
 // Threads: one thread at a time.
 #ifndef HEADRACE_OPS_SOURCE_PARQUET_PARQUET_TURNS_H_
 #define HEADRACE_OPS_SOURCE_PARQUET_PARQUET_TURNS_H_
@@ -26,6 +26,8 @@ class ParquetTurns {
     int64_t first = 0;
     size_t step = 1;
     size_t count = 0;
+    bool alone = false;       // no others are added
+    size_t copied_bytes = 0;  // ParquetColumns::CopiedBytes
   };
 
   bool empty() const { return turns_.empty(); }
@@ -39,7 +41,7 @@ class ParquetTurns {
  private:
   struct Turn {
     Rows rows;
-    ParquetColumns::Made made;  // without the columns that are copied; empty: all are
+    ParquetColumns::Made made;  // without the columns that are lent; empty: all are
 
     bool Lacks(size_t column) const { return made.empty() || made[column].rows() == 0; }
   };
@@ -48,6 +50,8 @@ class ParquetTurns {
   BlockColumn TakeColumn(size_t column);
   // Nullopt: the column is not copied in all turns alike, or there is no memory.
   std::optional<Tensor> Copied(size_t column) const;
+  // Nullopt: not all turns lend the column, they do so in several forms, or there is no memory.
+  std::optional<BlockColumn> Gathered(size_t column) const;
 
   std::vector<Turn> turns_;
   size_t bytes_ = 0;

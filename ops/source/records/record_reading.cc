@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "core/error.h"
+#include "core/row_notes.h"
 #include "engine/operator/row_warnings.h"
 #include "io/formats/recordio/indexed_records.h"
 #include "io/formats/recordio/record_io_format.h"
@@ -85,9 +86,10 @@ class ItemRecords : public RecordColumns {
 class RecordSource : public ItemSource {
  public:
   RecordSource(const OpArguments& arguments, std::shared_ptr<const RecordTable> table, RecordRows rows,
-               Fingerprint fingerprint)
+               MatchedFiles files)
       : ItemSource(std::make_unique<IndexedRecords>(arguments.run->files, table), std::move(rows.columns),
-                   std::move(rows.fields), std::move(fingerprint)),
+                   std::move(rows.fields), std::move(files.fingerprint)),
+        paths_(std::move(files.paths)),
         warnings_(std::make_shared<RowWarnings>(arguments.name, "position")) {
     for (const RecordTable::Note& note : table->notes()) {
       warnings_->Add({}, {std::make_shared<const std::string>(note.path), -1, note.offset}, note.text);
@@ -95,8 +97,12 @@ class RecordSource : public ItemSource {
   }
 
   std::shared_ptr<const RowWarnings> warnings() const override { return warnings_; }
+  void AddNoteFiles(std::vector<std::string>& paths) const override {
+    for (const std::string& path : TextsOf(paths_)) paths.push_back(Cat(path, kNoteFileEnding));
+  }
 
  private:
+  const PathArena paths_;
   const std::shared_ptr<RowWarnings> warnings_;
 };
 
@@ -144,7 +150,7 @@ absl::StatusOr<std::unique_ptr<IndexedSource>> MakeIndexed(const OpArguments& ar
   HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<const RecordTable> table,
                             TableOf(arguments, TextsOf(files.paths), rows.choose));
   CoverTable(*table, files.fingerprint);
-  return std::make_unique<RecordSource>(arguments, std::move(table), std::move(rows), std::move(files.fingerprint));
+  return std::make_unique<RecordSource>(arguments, std::move(table), std::move(rows), std::move(files));
 }
 
 absl::StatusOr<std::unique_ptr<StreamSource>> MakeStream(const OpArguments& arguments, MakeRecordRows make) {

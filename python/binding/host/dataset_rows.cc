@@ -1,11 +1,13 @@
 #include "python/binding/host/dataset_rows.h"
 
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "python/binding/host/user_row.h"
 #include "python/binding/values/called.h"
 #include "python/binding/values/status_error.h"
+#include "python/binding/values/status_of_error.h"
 
 namespace headrace::python {
 namespace {
@@ -32,50 +34,69 @@ uint64_t LengthOf(const py::object& dataset) {
 
 class PythonRows : public HostRows {
  public:
-  PythonRows(const py::object& dataset, std::vector<std::string> columns, std::shared_ptr<UserObjects> objects)
+  PythonRows(const py::object& dataset, std::vector<std::string> columns, std::shared_ptr<UserObjects> objects,
+             MadeBy made_by)
       : form_{MessageBytes(py::type::of(dataset).attr("__name__")), std::move(columns), true},
         objects_(std::move(objects)),
         dataset_(objects_->Add(dataset)),
         size_(LengthOf(dataset)),
-        in_runs_(HasRuns(dataset)) {}
+        in_runs_(HasRuns(dataset)),
+        made_by_(made_by) {}
 
   uint64_t size() const override { return size_; }
   bool in_runs() const override { return in_runs_; }
 
-  absl::Status Read(uint64_t /*epoch_key*/, absl::Span<const uint64_t> indices,
+  absl::Status Read(uint64_t epoch_key, absl::Span<const uint64_t> indices,
                     std::vector<std::vector<Tensor>>& rows) override {
     return objects_->Call(form_.source, [&]() -> absl::Status {
       const py::object dataset = objects_->At(dataset_);
       if (!dataset) return ObjectsReleased(form_.source);
       if (in_runs_ && indices.size() > 1) {
-        const py::object run = RunOrNull(dataset, indices);
+        const py::object run = RunOrNull(dataset, indices, epoch_key);
         if (run) return TakeRun(run, indices.size(), rows);
       }
       // One by one, so that the row that fails is known.
-      for (const uint64_t index : indices) HEADRACE_RETURN_IF_ERROR(ReadOne(dataset, index, rows));
+      for (const uint64_t index : indices) HEADRACE_RETURN_IF_ERROR(ReadOrTell(dataset, index, epoch_key, rows));
       return absl::OkStatus();
     });
   }
 
  private:
-  static py::object RunOf(const py::object& dataset, absl::Span<const uint64_t> indices) {
+  py::object RunOf(const py::object& dataset, absl::Span<const uint64_t> indices, uint64_t epoch) const {
     py::list numbers;
     for (const uint64_t index : indices) numbers.append(index);
-    return Called(dataset.attr("__getitems__"), py::make_tuple(numbers));
+    const py::object asked = dataset.attr("__getitems__");
+    if (made_by_ == MadeBy::kRun) return Called(asked, py::make_tuple(numbers, epoch));
+    return Called(asked, py::make_tuple(numbers));
   }
 
-  // Null if one of the rows failed. What is no fault of a row, such as Ctrl-C or running out of memory, is raised.
-  static py::object RunOrNull(const py::object& dataset, absl::Span<const uint64_t> indices) {
+  // Null if one of the rows failed. What is no fault of a row, such as Ctrl-C or running out of memory, is raised;
+  // errors that another run met are told with their row.
+  py::object RunOrNull(const py::object& dataset, absl::Span<const uint64_t> indices, uint64_t epoch) const {
     try {
-      return RunOf(dataset, indices);
+      return RunOf(dataset, indices, epoch);
     } catch (const py::error_already_set& raised) {
-      if (!raised.matches(PyExc_Exception) || raised.matches(PyExc_MemoryError)) throw;
+      const bool lack = raised.matches(PyExc_MemoryError) && made_by_ == MadeBy::kObject;
+      if (!raised.matches(PyExc_Exception) || lack) throw;
       return {};
     }
   }
 
-  absl::Status ReadOne(const py::object& dataset, uint64_t index, std::vector<std::vector<Tensor>>& rows) const {
-    if (in_runs_) return TakeRun(RunOf(dataset, {&index, 1}), 1, rows);
+  absl::Status ReadOrTell(const py::object& dataset, uint64_t index, uint64_t epoch,
+                          std::vector<std::vector<Tensor>>& rows) const {
+    if (made_by_ == MadeBy::kObject) return ReadOne(dataset, index, epoch, rows);
+    try {
+      return ReadOne(dataset, index, epoch, rows);
+    } catch (const py::error_already_set& raised) {
+      std::optional<absl::Status> of_row = StatusOfError(raised.value(), objects_->raised());
+      if (!of_row) throw;
+      return *std::move(of_row);
+    }
+  }
+
+  absl::Status ReadOne(const py::object& dataset, uint64_t index, uint64_t epoch,
+                       std::vector<std::vector<Tensor>>& rows) const {
+    if (in_runs_) return TakeRun(RunOf(dataset, {&index, 1}, epoch), 1, rows);
     return TakeRow(ItemOf(dataset, py::int_(index)), rows);
   }
 
@@ -111,13 +132,14 @@ class PythonRows : public HostRows {
   const size_t dataset_;  // its index in objects
   const uint64_t size_;
   const bool in_runs_;
+  const MadeBy made_by_;
 };
 
 }  // namespace
 
 std::shared_ptr<HostRows> DatasetRows(const py::object& dataset, std::vector<std::string> columns,
-                                      std::shared_ptr<UserObjects> objects) {
-  return std::make_shared<PythonRows>(dataset, std::move(columns), std::move(objects));
+                                      std::shared_ptr<UserObjects> objects, MadeBy made_by) {
+  return std::make_shared<PythonRows>(dataset, std::move(columns), std::move(objects), made_by);
 }
 
 }  // namespace headrace::python

@@ -14,9 +14,15 @@
 
 namespace headrace::python {
 
+// Who makes the rows.
+enum class MadeBy {
+  kObject,  // user code, whose exceptions are a function's
+  kRun,     // another run: __getitems__ is given the epoch, too, and what it raises of Headrace is the row's
+};
+
 // Asks the object for its length now, and raises what that raises.
 std::shared_ptr<HostRows> DatasetRows(const pybind11::object& dataset, std::vector<std::string> columns,
-                                      std::shared_ptr<UserObjects> objects);
+                                      std::shared_ptr<UserObjects> objects, MadeBy made_by = MadeBy::kObject);
 
 }  // namespace headrace::python
 

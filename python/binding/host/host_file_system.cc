@@ -16,7 +16,9 @@
 #include "core/caught_error.h"
 #include "core/error.h"
 #include "core/stop_signal.h"
+#include "io/files/cancellation.h"
 #include "io/files/file_system_registration.h"
+#include "io/files/plainly_missing.h"
 #include "python/binding/host/host_threads.h"
 #include "python/binding/host/user_calls.h"
 #include "python/binding/values/called.h"
@@ -74,7 +76,7 @@ absl::Status ErrorOfHost(py::error_already_set& raised, const std::string& path)
   if (HandledSignals::Keep(raised)) return StopSignal::Error();
   const ErrorKind own = OwnKindOf(raised);
   if (own != ErrorKind::kInternal) return MakeError(own, MessageBytes(py::str(raised.value())));
-  if (raised.matches(PyExc_FileNotFoundError)) return WithCause(NotFoundError(path, ": not found"), raised, path);
+  if (raised.matches(PyExc_FileNotFoundError)) return WithCause(MissingError(path), raised, path);
   if (raised.matches(PyExc_IsADirectoryError)) {
     return WithCause(NotFoundError(path, " is a folder, where a file is expected"), raised, path);
   }
@@ -238,7 +240,9 @@ class HostFile : public RandomAccessFile {
   void StartReadAt(int64_t offset, absl::Span<uint8_t> target, Done done) const override {
     const int64_t end = EndOf(offset, target);
     const auto shared = std::make_shared<Done>(std::move(done));
-    const absl::Status started = HostThreads::Start([store = store_, path = path_, offset, end, target, shared] {
+    const auto by = Cancellation::Current();
+    const absl::Status started = HostThreads::Start([store = store_, path = path_, offset, end, target, shared, by] {
+      if (by != nullptr && by->cancelled()) return (*shared)(StopSignal::Error());
       const absl::StatusOr<HostBytes> bytes = ReadRangeHere(store, path, offset, end);
       (*shared)(bytes.ok() ? absl::StatusOr<int64_t>(Copy(*bytes, target)) : bytes.status());
     });
@@ -383,7 +387,9 @@ absl::StatusOr<Tensor> HostFileSystem::Read(const std::string& path) const {
 void HostFileSystem::StartRead(const std::string& path, const ListedFile& listed, ReadDone done) const {
   BufferPool* const pool = &BufferPool::Current();
   const auto shared = std::make_shared<ReadDone>(std::move(done));
-  const absl::Status started = HostThreads::Start([store = store_, path, listed, pool, shared] {
+  const auto by = Cancellation::Current();
+  const absl::Status started = HostThreads::Start([store = store_, path, listed, pool, shared, by] {
+    if (by != nullptr && by->cancelled()) return (*shared)(StopSignal::Error());
     const absl::StatusOr<HostBytes> bytes = ReadWholeHere(store, path, listed);
     (*shared)(bytes.ok() ? TensorOfBytes(*pool, path, *bytes) : bytes.status());
   });

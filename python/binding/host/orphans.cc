@@ -37,7 +37,7 @@ void DestroyAndSaySo(Session* session) {
   ending.all_ended.notify_all();
 }
 
-// Leaves signals to the threads of the program: a thread started within its life inherits the blocked signals.
+// Blocks signals, so that the program's threads receive them: a thread started within its life inherits that.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -15,6 +15,7 @@
 #include "io/files/far_files.h"
 #include "io/files/file_system.h"
 #include "io/files/glob.h"
+#include "io/files/plainly_missing.h"
 #include "python/binding/host/host_file_system.h"
 #include "python/binding/host/read_file.h"
 #include "python/binding/values/context_storage.h"
@@ -44,6 +45,13 @@ py::bytes ReadWhole(const std::string& path) {
 bool IsFar(const std::string& path) {
   const ContextStorage storage;
   return ValueOrRaise(DefaultFileSystem()->Locate(path)).files->local() == nullptr;
+}
+
+// Raises why a far file that is not there cannot be read, where its store gives a reason: refused keys are no missing
+// file.
+void CheckReadable(const std::string& path) {
+  const absl::Status opened = RunOnFiles([&] { return DefaultFileSystem()->Open(path); }).status();
+  if (!IsPlainlyMissing(opened)) RaiseIfError(opened);
 }
 
 const char* TypeNameOf(EntryType type) {
@@ -102,6 +110,7 @@ void BindFiles(py::module_& module) {
       .def("read_into", &ReadFile::ReadBuffer, py::arg("offset"), py::arg("target"));
   module.def("open_file", &OpenFile, py::arg("path"));
   module.def("read_file", &ReadWhole, py::arg("path"));
+  module.def("check_readable", &CheckReadable, py::arg("path"));
   module.def("is_far", &IsFar, py::arg("path"));
   module.def("stat_file", &StatOf, py::arg("path"));
   module.def("list_folder", &ListFolder, py::arg("folder"));

@@ -12,10 +12,12 @@
 #include <utility>
 
 #include "core/path_text.h"
+#include "core/version.h"
 #include "engine/plan/graph_writes.h"
 #include "engine/plan/plan_node.h"
 #include "ir/branches.h"
 #include "ir/canonical.h"
+#include "ir/classes/column_classes.h"
 #include "ir/declaration.h"
 #include "ir/dump.h"
 #include "ir/graph.h"
@@ -30,6 +32,7 @@
 #include "ir/validate.h"
 #include "ir/value.h"
 #include "python/binding/values/forkable_work.h"
+#include "python/binding/values/python_text.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/unlocked.h"
 #include "python/binding/values/value_conversion.h"
@@ -204,6 +207,8 @@ BoundGraph MakeGraph(const std::vector<std::pair<BoundNode, std::vector<uint32_t
 BoundGraph OfParsed(absl::StatusOr<ir::proto::Graph> parsed) {
   BoundGraph bound;
   bound.graph = ValueOrRaise(std::move(parsed));
+  // JSON and text that were written by hand may have none, and without one its bytes are cut off (ir::ParseSavedGraph).
+  if (bound.graph.producer().empty()) bound.graph.set_producer(Cat("headrace ", kVersion));
   RaiseIfError(WithoutGil([&] { return ir::Canonicalize(bound.graph); }));
   for (ir::proto::Node& node : *bound.graph.mutable_nodes()) {
     VisitReferences(node, [&](ir::proto::Reference& reference) { bound.references.push_back(reference.name()); });
@@ -386,6 +391,26 @@ py::list ColumnsOfSteps(const BoundNode& bound) {
   return steps;
 }
 
+// {column: a number that columns of the same classes have, or the kernel that changed its labels}, as it is after the
+// steps. `before`: the number with the greatest label.
+py::dict ClassesAfter(const BoundNode& bound, const py::dict& before) {
+  ir::ClassesByColumn classes;
+  for (const auto& [column, given] : before) {
+    const auto [names, greatest] = given.cast<std::pair<int64_t, int64_t>>();
+    classes[MessageBytes(column)] = {.names = names, .greatest = greatest};
+  }
+  for (const ir::proto::Step& step : bound.node.steps()) ir::FollowClasses(step, classes);
+  py::dict after;
+  for (const auto& [column, each] : classes) {
+    if (each.names < 0) {
+      after[NameText(column)] = NameText(each.changed_by);
+    } else {
+      after[NameText(column)] = each.names;
+    }
+  }
+  return after;
+}
+
 bool HasSalt(const ir::proto::Step& step) { return step.salt() != 0; }
 
 // The kernels of the steps that draw, themselves or in their branches.
@@ -493,6 +518,7 @@ void BindGraph(py::module_& module) {
                              })
       .def_property_readonly("attributes", &PlainAttributes)
       .def_property_readonly("columns_of_steps", &ColumnsOfSteps)
+      .def("classes_after", &ClassesAfter, py::arg("before"))
       .def_property_readonly("columns", &DeclaredColumns)
       .def_property_readonly("shuffles", &Shuffles)
       .def("unshuffled", &Unshuffled)
@@ -512,7 +538,7 @@ void BindGraph(py::module_& module) {
   py::class_<BoundGraph>(module, "Graph")
       .def(py::init(&MakeGraph), py::arg("nodes"), py::arg("objects"), py::arg("seed"), py::arg("producer"),
            py::arg("max_errors"))
-      .def_static("parse", [](const py::bytes& data) { return OfParsed(ir::ParseGraph(std::string(data))); })
+      .def_static("parse", [](const py::bytes& data) { return OfParsed(ir::ParseSavedGraph(std::string(data))); })
       .def_static("parse_text", [](const std::string& text) { return OfParsed(ir::ParseGraphText(text)); })
       .def_static("parse_json", [](const std::string& json) { return OfParsed(ir::ParseGraphJson(json)); })
       .def_property_readonly("nodes", &NodesOf)

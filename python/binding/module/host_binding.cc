@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,15 +95,21 @@ class PythonIterator : public HostIterator {
   const size_t iterator_;  // the index of this epoch's iterator
 };
 
-Tensor HeldArray(const std::string& column, const py::handle& array) {
+// What `hold` makes of the array.
+template <typename Hold>
+auto Held(const std::string& column, const py::handle& array, const Hold& hold) {
   try {
-    return TensorOf(py::reinterpret_borrow<py::object>(array), Sharing::kAlways);
+    return hold(py::reinterpret_borrow<py::object>(array));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     Raise(GraphError("column \"", column, "\" is no array that can be held: ", MessageBytes(py::str(error.value()))));
   } catch (py::builtin_exception& error) {
     Raise(GraphError("column \"", column, "\" is no array that can be held: ", error.what()));
   }
+}
+
+Tensor HeldArray(const std::string& column, const py::handle& array) {
+  return Held(column, array, [](py::object given) { return TensorOf(std::move(given), Sharing::kAlways); });
 }
 
 // ("arrays", {column: array}, {column: splits})
@@ -112,7 +119,12 @@ HostArrays ArraysOf(const py::tuple& bound) {
   const TaskMemory uncounted(&BufferPool::Current(), nullptr, 0);
   for (const auto& [name, array] : py::reinterpret_borrow<py::dict>(bound[1])) {
     const std::string column = py::str(name);
-    arrays.columns.emplace_back(column, HeldArray(column, array));
+    std::optional<StridedArray> strided = Held(column, array, &StridedOf);
+    if (strided.has_value()) {
+      arrays.strided.emplace(column, *std::move(strided));
+    } else {
+      arrays.columns.emplace_back(column, HeldArray(column, array));
+    }
   }
   for (const auto& [name, splits] : py::reinterpret_borrow<py::dict>(bound[2])) {
     const std::string column = py::str(name);
@@ -172,6 +184,11 @@ std::shared_ptr<HostRows> RowsOf(const py::tuple& bound, Pools& pools, const std
   return workers.is_none() ? here : RowsInProcesses(std::move(here), pools.Of(workers));
 }
 
+// ("rows made elsewhere", rows, columns)
+std::shared_ptr<HostRows> RowsMadeElsewhere(const py::tuple& bound, const std::shared_ptr<UserObjects>& objects) {
+  return DatasetRows(bound[1], bound[2].cast<std::vector<std::string>>(), objects, MadeBy::kRun);
+}
+
 }  // namespace
 
 HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared_ptr<UserObjects>& objects) {
@@ -199,6 +216,8 @@ HostBindings BindingsOf(const py::dict& references, bool runs, const std::shared
       bindings.arrow[name] = bound[1].cast<const ArrowData&>().bound();
     } else if (kind == "rows") {
       bindings.rows[name] = RowsOf(bound, pools, objects);
+    } else if (kind == "rows made elsewhere") {
+      bindings.rows[name] = RowsMadeElsewhere(bound, objects);
     } else {
       bindings.arrays[name] = ArraysOf(bound);
     }

@@ -70,8 +70,8 @@ CachePointChoice ChoiceOf(const py::dict& given) {
 
 // Options that are objects of Python, or say what rows are made to, are not of the run's.
 bool IsOfTheFront(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "choose_cache_point", "shelf", "view_bytes", "lend", "arrow", "storage", "listings"};
+  constexpr std::string_view kNames[] = {"choose_cache_point", "shelf",  "view_bytes",    "lend", "arrow", "storage",
+                                         "listings",           "ranges", "rows_elsewhere"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -111,6 +111,8 @@ IterateOptions OptionsOf(const py::dict& given) {
   options.shelf = Option<std::shared_ptr<CacheShelf>>(given, "shelf", nullptr);
   options.storage = StorageOf(given);
   options.listings = Option<std::shared_ptr<FarListings>>(given, "listings", nullptr);
+  options.ranges = Option(given, "ranges", false);
+  options.rows_elsewhere = Option(given, "rows_elsewhere", std::string());
   return options;
 }
 
@@ -258,6 +260,17 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     session_->Ask(epoch);
   }
 
+  // Returns what to ask for once the range before has ended.
+  uint64_t AddRange(uint64_t first, uint64_t end) {
+    CheckProcess();
+    absl::StatusOr<uint64_t> number;
+    {
+      const Unlocked unlocked;
+      number = session_->AddRange({first, end});
+    }
+    return ValueOrRaise(std::move(number));
+  }
+
   // The parameters read in an epoch: [(parameter, first, last)], in the numbers of the operators that read them.
   py::list Reads(uint64_t epoch) const { return ReadInEpoch(bindings_, epoch); }
 
@@ -297,6 +310,24 @@ class __attribute__((visibility("hidden"))) BoundIteration {
     return session_->delivered();
   }
   uint64_t given() const { return session_->given(); }
+  uint64_t seed() const {
+    CheckProcess();
+    return session_->seed();
+  }
+  std::string even() const { return session_->even(); }
+  uint64_t batches() const { return session_->batches(); }
+  // Its graph, [(operator, hash)], [(source, count, hash)].
+  py::tuple Identity() const {
+    CheckProcess();
+    const RunIdentity identity = session_->identity();
+    py::list operators;
+    for (const auto& [name, hash] : identity.operators) operators.append(py::make_tuple(MessageText(name), hash));
+    py::list sources;
+    for (const Fingerprint& each : identity.sources) {
+      sources.append(py::make_tuple(MessageText(each.source), each.count, each.hash));
+    }
+    return py::make_tuple(py::str(identity.graph), operators, sources);
+  }
   py::list schema() const { return SchemaList(session_->schema()); }
 
   py::str Explain() const {
@@ -543,6 +574,7 @@ void BindIterator(py::module_& module) {
       .def("stop", &BoundIteration::Stop)
       .def("close", &BoundIteration::Close, py::arg("patience") = std::chrono::duration<double>(kPatience).count())
       .def("ask", &BoundIteration::Ask)
+      .def("add_range", &BoundIteration::AddRange)
       .def("reads", &BoundIteration::Reads)
       .def("set_workers", &BoundIteration::SetWorkers)
       .def("reset_workers", &BoundIteration::ResetWorkers)
@@ -552,6 +584,7 @@ void BindIterator(py::module_& module) {
       .def("describe_stall", &BoundIteration::DescribeStall)
       .def("report", &BoundIteration::Report)
       .def("profile", &BoundIteration::Profile, py::arg("joined") = false)
+      .def("identity", &BoundIteration::Identity)
       .def("schema", &BoundIteration::schema)
       .def_property_readonly("waiting_since_ns", &BoundIteration::waiting_since_ns)
       .def_property_readonly("inherited", &BoundIteration::inherited)
@@ -559,7 +592,10 @@ void BindIterator(py::module_& module) {
       .def_property_readonly("on_device", &BoundIteration::on_device)
       .def_property_readonly("epoch", &BoundIteration::epoch)
       .def_property_readonly("delivered", &BoundIteration::delivered)
-      .def_property_readonly("given", &BoundIteration::given);
+      .def_property_readonly("given", &BoundIteration::given)
+      .def_property_readonly("seed", &BoundIteration::seed)
+      .def_property_readonly("even", &BoundIteration::even)
+      .def_property_readonly("batches", &BoundIteration::batches);
   module.attr("give_next") = py::cpp_function(&GiveNext, py::name("__next__"), py::is_method(module));
   module.def("explain", &Explain, py::arg("graph"), py::arg("options"), py::arg("references"), py::arg("passes"));
   module.def("count", &Count, py::arg("graph"), py::arg("options"), py::arg("references"));

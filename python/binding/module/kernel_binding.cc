@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/cpu_targets.h"
@@ -16,6 +17,7 @@
 #include "kernels/plugin/plugin_library.h"
 #include "kernels/vision/codecs/decode/library_versions.h"
 #include "kernels/vision/codecs/decode/size_of_image.h"
+#include "kernels/vision/codecs/jpeg/own_jpeg.h"
 #include "python/binding/values/forkable_work.h"
 #include "python/binding/values/status_error.h"
 #include "python/binding/values/tensor_binding.h"
@@ -53,6 +55,14 @@ std::optional<std::pair<std::string, std::string>> EncodedFormatOf(const pybind1
   return std::pair(std::string(format->name), std::string(format->ending));
 }
 
+// The key of the note, and its bytes; nullopt: entry points of this file save nothing.
+std::optional<std::pair<uint64_t, pybind11::bytes>> EntryPointsOf(const pybind11::bytes& encoded) {
+  const std::string_view file = encoded;
+  const std::optional<EntryPointNote> note = RunForkable([&] { return NoteEntryPoints(file); });
+  if (!note.has_value()) return std::nullopt;
+  return std::pair(note->key, pybind11::bytes(note->bytes));
+}
+
 pybind11::dict LoadPluginAt(const std::string& path) {
   const Plugin& plugin = *ValueOrRaise(RunForkable([&] { return LoadPlugin(path); }));
   pybind11::dict kernels;
@@ -78,6 +88,7 @@ void BindKernels(pybind11::module_& module) {
   module.def("cpu_targets", &NamesOfCpuTargets);
   module.def("encoded_size", &EncodedSizeOf, pybind11::arg("encoded"));
   module.def("encoded_format", &EncodedFormatOf, pybind11::arg("encoded"));
+  module.def("entry_points", &EntryPointsOf, pybind11::arg("encoded"));
   module.def(
       "load_plugin", &LoadPluginAt, pybind11::arg("path"),
       "Loads a plugin; gives its name, version, doc, path, the number of outputs of each kernel, and the names of "

@@ -27,7 +27,6 @@
 #include "python/binding/module/inference_binding.h"
 #include "python/binding/module/iterator_binding.h"
 #include "python/binding/module/kernel_binding.h"
-#include "python/binding/module/late_kernel.h"
 #include "python/binding/module/mind_record_binding.h"
 #include "python/binding/module/model_binding.h"
 #include "python/binding/module/output_binding.h"
@@ -140,9 +139,6 @@ PYBIND11_MODULE_EXEC(_engine, module) {
       },
       pybind11::arg("header"), pybind11::arg("delimiter"), pybind11::arg("quote"),
       "The texts of the fields of a line of CSV.");
-  module.def(
-      "register_late_kernel", [](const std::string& name) { binding::RaiseIfError(binding::RegisterLateKernel(name)); },
-      "For tests: registers a kernel.");
   module.def("release_now", &binding::ReleaseNow, "Lets go of objects that the engine's threads are done with.");
   module.def(
       "outstanding_bytes", [] { return headrace::BufferPool::Global().outstanding_bytes(); },

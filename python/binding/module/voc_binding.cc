@@ -28,6 +28,8 @@ pybind11::dict ReadObjects(const std::vector<std::string>& paths) {
   columns["difficult"] = ArrayOver(std::move(table.difficult));
   columns["truncated"] = ArrayOver(std::move(table.truncated));
   columns["occluded"] = ArrayOver(std::move(table.occluded));
+  columns["width"] = ArrayOver(std::move(table.width));
+  columns["height"] = ArrayOver(std::move(table.height));
   columns["part_splits"] = ArrayOver(std::move(table.part_splits));
   columns["part_name"] = NameTexts(table.part_name);
   columns["part_boxes"] = ArrayOver(std::move(table.part_boxes), {parts, 4});

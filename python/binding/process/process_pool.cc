@@ -73,20 +73,29 @@ void ProcessPool::Leave(size_t slot, std::unique_ptr<WorkerProcess> process) {
 
 void ProcessPool::EndNow() {
   if (getpid() != owner_) return;
+  LeaveUntaken();
   std::unique_lock lock(mutex_);
-  closed_ = true;
-  changed_.notify_all();
-  for (size_t i = 0; i < processes_.size(); ++i) {
-    if (!processes_[i].taken) Leave(i, std::move(processes_[i].process));
-  }
-  const auto taken = [](const Slot& slot) { return slot.taken && slot.process != nullptr; };
+  const auto taken = [](const Slot& slot) { return slot.taken; };
   changed_.wait_for(lock, kGrace, [&] { return std::none_of(processes_.begin(), processes_.end(), taken); });
   for (Slot& slot : processes_) {
-    if (!taken(slot)) continue;
+    if (!slot.taken || slot.process == nullptr) continue;
     // Its caller takes it out.
     slot.process->Kill();
     slot.killed = true;
   }
+}
+
+void ProcessPool::LeaveUntaken() {
+  std::vector<std::unique_ptr<WorkerProcess>> untaken(processes_.size());
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      if (!processes_[i].taken) untaken[i] = std::move(processes_[i].process);
+    }
+  }
+  changed_.notify_all();
+  for (size_t i = 0; i < untaken.size(); ++i) Leave(i, std::move(untaken[i]));
 }
 
 absl::StatusOr<size_t> ProcessPool::TakeSlot() {
@@ -110,16 +119,19 @@ absl::StatusOr<size_t> ProcessPool::TakeSlot() {
 }
 
 void ProcessPool::GiveBack(size_t slot) {
-  std::unique_ptr<WorkerProcess> late;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     Slot& given = processes_[slot];
-    given.taken = false;
-    if (closed_ && given.killed) {
-      late = std::move(given.process);
-    } else if (closed_) {
-      Leave(slot, std::move(given.process));
+    if (closed_) {
+      std::unique_ptr<WorkerProcess> process = std::move(given.process);
+      const bool killed = given.killed;
+      lock.unlock();
+      if (!killed) Leave(slot, std::move(process));
+      process.reset();
+      lock.lock();
     }
+    // EndNow waits for this, so that the next run finds the process.
+    given.taken = false;
   }
   changed_.notify_all();
 }

@@ -73,6 +73,8 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
     void Give(absl::Status error, WireReader* reader);
   };
 
+  // Closes the pool, and leaves the processes that make no call.
+  void LeaveUntaken();
   absl::StatusOr<size_t> TakeSlot();
   void GiveBack(size_t slot);
   // Starts a process there if there is none, and waits until it is ready; three times, if it dies.
@@ -82,7 +84,8 @@ class __attribute__((visibility("hidden"))) ProcessPool : public EndsEarly {
   void SpawnOthers();
   // The name under which the process of a slot is kept.
   std::string KeptName(size_t slot) const;
-  // Leaves a process that makes no call to later runs.
+  // Leaves a process that makes no call to later runs, or waits until it is gone: without the lock, for which others
+  // would wait as long.
   void Leave(size_t slot, std::unique_ptr<WorkerProcess> process);
   // One of a new process that is ready. Sets `ended` if it died before, or is not wanted any more.
   absl::Status HearStart(WorkerProcess& process, Ended& ended);

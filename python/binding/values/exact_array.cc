@@ -476,7 +476,7 @@ bool IsBFloat16OfTorch(const py::object& value) {
 }
 
 py::object BitsOfBFloat16(const py::object& tensor) {
-  return tensor.attr("contiguous")().attr("view")(ImportedModule("torch").attr("int16")).attr("numpy")();
+  return tensor.attr("view")(ImportedModule("torch").attr("int16")).attr("numpy")();
 }
 
 py::object ExactArray(const py::object& value, Elements elements) {

@@ -1,5 +1,7 @@
 #include "python/binding/values/shared_batch.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,6 +34,8 @@ py::capsule CapsuleOf(ArrowOwner<Struct> owner, const char* name) {
 
 class __attribute__((visibility("hidden"))) SharedBatch {
  public:
+  const std::vector<ExportedColumn>& columns() const { return columns_; }
+
   SharedBatch(std::vector<ExportedColumn> columns, int64_t rows) : columns_(std::move(columns)), rows_(rows) {}
 
   py::capsule Schema() const {
@@ -56,6 +60,71 @@ class __attribute__((visibility("hidden"))) SharedBatch {
  private:
   const std::vector<ExportedColumn> columns_;
   const int64_t rows_;
+};
+
+// The batches of a pipeline as a stream: who reads it takes over their types once, which costs more than a batch does.
+// Give and read in turn; one stream of it.
+class __attribute__((visibility("hidden"))) BatchSeries {
+ public:
+  explicit BatchSeries(const SharedBatch& first) : state_(std::make_shared<State>()) {
+    RaiseIfError(ExportArrowSchema(first.columns(), *state_->schema.get()));
+    for (const ExportedColumn& column : first.columns()) state_->types.push_back(TypeOf(column));
+  }
+
+  // Makes it the next batch of the stream; false: it has other types than the first one.
+  bool Give(const SharedBatch& batch) {
+    const std::vector<ExportedColumn>& columns = batch.columns();
+    if (!std::equal(columns.begin(), columns.end(), state_->types.begin(), state_->types.end(), IsOfType)) return false;
+    ArrowOwner<ArrowArray> array;
+    RaiseIfError(ExportArrow(columns, batch.rows(), *array.get()));
+    state_->next = std::move(array);
+    return true;
+  }
+  py::capsule Stream(const py::object& /*requested_schema*/) const {
+    ArrowOwner<ArrowArrayStream> stream;
+    *stream.get() = {&GetSchema, &GetNext, &GetLastError, &Release, new std::shared_ptr<State>(state_)};
+    return CapsuleOf(std::move(stream), "arrow_array_stream");
+  }
+
+ private:
+  struct Type {
+    DType dtype = DType::kUnknown;
+    bool lists = false;
+    Shape axes = {};  // after the first
+  };
+  struct State {
+    std::vector<Type> types;
+    ArrowOwner<ArrowSchema> schema;
+    ArrowOwner<ArrowArray> next;
+  };
+
+  static Type TypeOf(const ExportedColumn& column) {
+    const Shape& shape = column.values.shape();
+    return {column.values.dtype(), column.splits.valid(), Shape(shape.begin() + 1, shape.end())};
+  }
+  static bool IsOfType(const ExportedColumn& column, const Type& type) {
+    const Shape& shape = column.values.shape();
+    return column.values.dtype() == type.dtype && column.splits.valid() == type.lists &&
+           std::equal(shape.begin() + 1, shape.end(), type.axes.begin(), type.axes.end());
+  }
+
+  static State& Of(ArrowArrayStream* stream) { return **static_cast<std::shared_ptr<State>*>(stream->private_data); }
+  // Asked for once, when the stream is taken over.
+  static int GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
+    *out = std::exchange(*Of(stream).schema.get(), ArrowSchema{});
+    return out->release == nullptr ? EINVAL : 0;
+  }
+  static int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
+    *out = std::exchange(*Of(stream).next.get(), ArrowArray{});
+    return 0;
+  }
+  static const char* GetLastError(ArrowArrayStream* /*stream*/) { return "the schema was taken before"; }
+  static void Release(ArrowArrayStream* stream) {
+    delete static_cast<std::shared_ptr<State>*>(stream->private_data);
+    stream->release = nullptr;
+  }
+
+  const std::shared_ptr<State> state_;
 };
 
 std::vector<ExportedColumn> ExportedOf(const ir::Schema& schema, const std::vector<Tensor>& columns) {
@@ -93,6 +162,10 @@ void BindSharedBatches(py::module_& module) {
       .def("__repr__", [](const SharedBatch& batch) {
         return MessageLine(Cat("<headrace.ArrowBatch of ", batch.rows(), " rows>"));
       });
+  py::class_<BatchSeries>(module, "ArrowSeries")
+      .def(py::init<const SharedBatch&>())
+      .def("give", &BatchSeries::Give)
+      .def("__arrow_c_stream__", &BatchSeries::Stream, py::arg("requested_schema") = py::none());
 }
 
 }  // namespace headrace::python

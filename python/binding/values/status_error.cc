@@ -97,6 +97,8 @@ void Raise(const absl::Status& status, RaisedExceptions* raised) {
   if (const std::string file = GetErrorField(status, ErrorField::kFile); !file.empty()) {
     error.attr("_file") = NameText(file);
   }
+  error.attr("_message") = MessageText(ToStd(status.message()));
+  if (IsBeyondRow(status)) error.attr("_beyond_row") = true;
   if (IsNothingLeft(status)) error.attr("_nothing_left") = true;
   if (!cause.is_none()) error.attr("__cause__") = cause;
   PyErr_SetObject(type.ptr(), error.ptr());

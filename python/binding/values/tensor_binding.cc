@@ -334,11 +334,20 @@ Tensor TensorOfStrings(const py::array& array) {
 
 bool IsPlainArray(const py::handle& value) { return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_; }
 
+bool InMachineOrder(const py::array& array) {
+  const char order = array.dtype().byteorder();
+  return order == '=' || order == '|';
+}
+
+bool HasNativeNumbers(const py::array& array) {
+  const char kind = array.dtype().kind();
+  return kind != 'O' && kind != 'S' && kind != 'U' && InMachineOrder(array);
+}
+
 // Row-major and aligned, with numbers as the machine has them.
 bool IsPlainLayout(const py::array& array) {
   constexpr int kFlags = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
-  const char order = array.dtype().byteorder();
-  return (array.flags() & kFlags) == kFlags && (order == '=' || order == '|');
+  return (array.flags() & kFlags) == kFlags && InMachineOrder(array);
 }
 
 // Memory that the caller keeps.
@@ -449,6 +458,25 @@ Tensor ViewOf(py::handle value) {
   if (!PyBytes_Check(value.ptr())) return TensorOf(py::reinterpret_borrow<py::object>(value), Sharing::kAlways);
   const std::string_view bytes = BytesView(value);
   return Tensor::ViewBytes(DType::kBytes, BorrowedOrRaise(bytes.data(), bytes.size()), bytes.data(), bytes.size());
+}
+
+std::optional<StridedArray> StridedOf(py::object value) {
+  const bool bfloat16 = IsBFloat16OfTorch(value);
+  if (bfloat16) value = BitsOfBFloat16(WithoutGradient(std::move(value)));
+  if (!py::isinstance<py::array>(value)) return std::nullopt;
+  // A subclass keeps its own behaviour, so the rest sees NumPy's own array.
+  if (!IsPlainArray(value)) {
+    value = py::module_::import("numpy").attr("asarray")(ExactArray(value, Elements::kPlaces));
+  }
+  auto array = py::reinterpret_steal<py::array>(value.release());
+  if (array.ndim() == 0 || IsPlainLayout(array) || !HasNativeNumbers(array)) return std::nullopt;
+  const DType dtype = bfloat16 ? DType::kBFloat16 : DTypeOfArray(array);
+  const Shape shape(array.shape(), array.shape() + array.ndim());
+  const Shape strides(array.strides(), array.strides() + array.ndim());
+  void* first = const_cast<void*>(array.data());
+  const auto owner = std::make_shared<HeldObject>(std::move(array));
+  // Counts no bytes: the memory is the user's.
+  return StridedArray(dtype, shape, strides, BufferRef::Foreign(first, 0, [owner] {}), first);
 }
 
 Tensor SlotOver(py::handle array) {

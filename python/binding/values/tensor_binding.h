@@ -7,9 +7,11 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "core/output_allocator.h"
+#include "core/strided_array.h"
 #include "core/tensor.h"
 #include "engine/device/device_ring.h"
 
@@ -47,6 +49,10 @@ Tensor TensorOf(pybind11::object value, Sharing sharing, OutputAllocator& output
 
 // As TensorOf, with byte strings viewed and not copied: the caller keeps `value` as long as the tensor.
 Tensor ViewOf(pybind11::handle value);
+
+// The elements of a NumPy array where they lie; nullopt: it is row-major, or holds something other than numbers
+// in the machine's byte order. Keeps the array. Raises Python exceptions.
+std::optional<StridedArray> StridedOf(pybind11::object value);
 
 // A tensor over the memory of an array, to be written into: the caller keeps the array as long as the tensor. Raises
 // GraphError unless it is a writable array of NumPy's, row-major and in the machine's byte order.

@@ -15,5 +15,5 @@ def imports_from(depth: int) -> bool:
     Args:
         depth: How many calls `__getattr__` lies above this one; 1: it makes it.
     """
-    frame = sys._getframe(depth + 1)
-    return frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _IMPORTS
+    frame = sys._getframe(depth).f_back
+    return frame is not None and frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _IMPORTS

@@ -80,6 +80,11 @@ def epoch(value: Any, of: str) -> int:
     return whole("epoch", value, of=of, most=(1 << 64) - 2)
 
 
+def check_beginning(start: Any, state: Any, of: str) -> None:
+    if start is not None and state is not None:
+        raise GraphError(f"{of}: give start or state, not both, as each says where to begin")
+
+
 def flag(name: str, value: Any, of: str) -> bool:
     """True or False, including NumPy's."""
     single = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value

@@ -18,6 +18,8 @@ _FILTER = 'write filter(hr.col("x") > 1), or filter(function, columns)'
 _LENGTH = "write len(dataset)"
 _GROUPS = "write group_by_window(key, size, function) for batches of equal keys; for sums use the library of tables"
 _OTHER_LIBRARY = "write hr.Arrow(table), with what a library of tables has computed"
+_UNCHANGED = "leave it out: each method gives a new dataset, and leaves its own as it was"
+_NO_INDEX = "leave it out: a column is a column, and rows have numbers"
 _LENGTHS = "leave it out: len(dataset) is known, or there is none; take(count) ends an epoch"
 
 METHODS = {
@@ -86,6 +88,46 @@ METHODS = {
     "where": _FILTER,
     "with_columns": _FUNCTION_OF_ROWS,
     "with_row_index": _NUMBERED,
+    "append": "write concat(other)",
+    "extend": "write concat(other)",
+    "first": "write next(iter(dataset))",
+    "last": "write dataset[-1]",
+    "info": "write schema, which is not a method",
+    "collect_schema": "write schema, which is not a method",
+    "glimpse": "write head(3)",
+    "height": _LENGTH,
+    "width": "write len(dataset.schema)",
+    "is_empty": "write len(dataset) == 0",
+    "empty": "write len(dataset) == 0",
+    "get_column": "write project(columns)",
+    "to_series": "write project(columns)",
+    "values": 'write next(iter(dataset.batch(len(dataset))))["x"]',
+    "to_torch": 'write next(iter(dataset.batch(len(dataset)).options(as_="torch")))',
+    "to_dicts": "write list(dataset)",
+    "to_records": "write list(dataset)",
+    "rows": "write list(dataset)",
+    "copy": _UNCHANGED,
+    "clone": _UNCHANGED,
+    "reset_index": _NO_INDEX,
+    "set_index": _NO_INDEX,
+    "sort_index": _SORTED,
+    "top_k": _SORTED,
+    "gather_every": _PLACES,
+    "isna": _MISSING,
+    "isnull": _MISSING,
+    "notna": _MISSING,
+    "null_count": _MISSING,
+    "fill_nan": _MISSING,
+    "ffill": _MISSING,
+    **dict.fromkeys(["mean", "std", "min", "max", "var"], "write statistics(column)"),
+    **dict.fromkeys(
+        ["agg", "aggregate", "corr", "median", "melt", "pivot", "quantile", "sum", "unpivot"], _OTHER_LIBRARY
+    ),
+    **dict.fromkeys(
+        ["iter_slices", "iter_columns"], "iterate over the dataset itself: for batch in dataset.batch(size)"
+    ),
+    **dict.fromkeys(["to_feather", "to_pickle", "to_sql", "export"], _PARQUET),
+    **dict.fromkeys(["write_csv", "write_json", "write_ndjson", "sink_parquet"], _PARQUET),
     # WebDataset
     "batched": "write batch(size)",
     "compose": "write function(dataset)",
@@ -147,6 +189,7 @@ KEYWORDS = {
     "writer_batch_size": "leave it out: what is written is joined by bytes",
     # Polars and pandas
     "usecols": _COLUMNS,
+    "names": 'it is called columns: hr.Csv(patterns, header=False, columns=["a", "b"])',
     "null_values": _MISSING_VALUES,
     "na_values": _MISSING_VALUES,
     "keep_default_na": _MISSING_VALUES,
@@ -199,6 +242,7 @@ KEYWORDS = {
 
 _ARROW = "write hr.Arrow(frame), which takes frames of Polars and pandas, and tables of pyarrow"
 _LOADED = "write hr.from_huggingface(datasets.load_dataset(…)), or hr.Parquet, hr.Csv, hr.JsonLines or hr.ImageFolder over files"
+_NO_SHARDS = f"write hr.WebDataset(paths), and {_SHARDS.removeprefix('leave it out: ')}"
 _WRITE_TAR = "write dataset.write_tar(path, files=…)"
 _A_PIPELINE = "write a source and methods, as in hr.ImageFolder(root).map(kernels, columns).batch(size)"
 
@@ -208,6 +252,12 @@ SOURCES = {
     "concatenate_datasets": "write dataset.concat(other)",
     "interleave_datasets": "write hr.mix(datasets, weights, stop)",
     "DatasetDict": "write one dataset for each split",
+    "from_parquet": "it is called Parquet",
+    "from_text": "it is called Text",
+    "from_sql": _ARROW,
+    "from_spark": "write Parquet files with Spark, and hr.Parquet(paths)",
+    "from_buffer": _ARROW,
+    "from_file": _ARROW,
     "DataFrame": _ARROW,
     "LazyFrame": _ARROW,
     "from_pandas": _ARROW,
@@ -225,6 +275,11 @@ SOURCES = {
     "read_ndjson": "it is called JsonLines",
     "scan_ndjson": "it is called JsonLines",
     "concat": "write dataset.concat(other)",
+    **dict.fromkeys(
+        ["split_by_node", "split_by_worker", "shardlists", "SimpleShardList", "PytorchShardList"], _NO_SHARDS
+    ),
+    **dict.fromkeys(["warn_and_continue", "ignore_and_continue"], 'write dataset.on_error("skip")'),
+    "reraise_exception": "leave it out: an error ends the run unless on_error says otherwise",
     "WebLoader": "write headrace.torch.Loader(dataset, batch_size=…)",
     "DataPipeline": _A_PIPELINE,
     "ShardWriter": _WRITE_TAR,

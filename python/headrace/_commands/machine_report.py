@@ -1,5 +1,5 @@
 """`machine_report` says what a maintainer has to know of a machine to understand a report of a fault. It names no user, no
-host and no file of the user's."""
+host and no user file."""
 
 import importlib.metadata
 import os

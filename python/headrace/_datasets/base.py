@@ -112,7 +112,8 @@ class Base:
         inputs = cast("tuple[Dataset, ...]", (self, *others))
         for other in inputs:
             if not isinstance(other, Base):
-                raise GraphError(f"{op} takes datasets, not {shown(other)}")
+                several = f"; write {op}(*datasets)" if isinstance(other, (list, tuple)) else ""
+                raise GraphError(f"{op} takes datasets, not {shown(other)}{several}")
         seed = next((dataset._seed for dataset in inputs if dataset._seed is not None), None)
         on_error = error_policy.joined(op, (dataset._on_error for dataset in inputs))
         joined = RunOptions.joined([dataset._options for dataset in inputs], op)

@@ -17,6 +17,8 @@ from headrace.errors import Error, GraphError
 
 __all__ = ["class_names", "classes_of", "has_class_folders", "known_classes", "label_columns", "why_none"]
 
+_AXES_OF_MASKS = 2
+_MOST_LABEL = 1 << 60
 _NO_NAMES = "the names in its graph are not a list of texts"
 
 # From a column of labels to the labels of its classes by name; or to the reason why they are not known.
@@ -47,11 +49,15 @@ def classes_of(dataset: Base, column: Any) -> list[str]:
 
 
 def known_classes(dataset: Base) -> dict[str, list[str]]:
-    """By column, of those whose labels number the names from 0 on."""
+    """By column, of those whose labels number the names from 0 on. Masks are none of them: files name the classes of
+    values and of lists."""
+    shapes = dataset.schema
     return {
         column: list(_in_order(found))
         for column, found in _of(dataset).items()
-        if isinstance(found, dict) and sorted(found.values()) == list(range(len(found)))
+        if isinstance(found, dict)
+        and sorted(found.values()) == list(range(len(found)))
+        and len(shapes[column].shape or ()) < _AXES_OF_MASKS
     }
 
 
@@ -114,21 +120,30 @@ def _has(dataset: Base, column: str) -> bool:
 
 
 def _after_steps(node: _engine.Node, found: _Found) -> _Found:
-    """Labels stay what they are, also as numbers of another dtype or one-hot; a function may give anything."""
-    after = dict(found)
-    for kernel, inputs, outputs in node.columns_of_steps:
-        known = operator(kernel)
-        traits: dict[str, bool] = {} if known is None else known["traits"]
-        keeps = traits.get("casts") or traits.get("keeps_classes")
-        before = dict(after)
-        for number, name in enumerate(outputs):
-            # A kernel that keeps classes gives each column of those that it takes.
-            of = inputs[number] if keeps and number < len(inputs) else ""
-            if of in before:
-                after[name] = before[of]
-            elif name in before:
-                after[name] = _CHANGED if traits.get("python") else f"{kernel} changed the labels"
-    return after
+    """Labels stay what they are where kernels keep their classes; a function may give anything."""
+    if not node.columns_of_steps:
+        return found
+    known: list[dict[str, int] | str] = []
+    for each in found.values():
+        if each not in known:
+            known.append(each)
+    after = node.classes_after({name: (known.index(each), _greatest(each)) for name, each in found.items()})
+    # In the order of before.
+    return {
+        name: _known_or_changed(known, after[name]) for name in [*found, *(name for name in after if name not in found)]
+    }
+
+
+def _greatest(classes: dict[str, int] | str) -> int:
+    """The greatest label, for casts to types that may not hold it. A graph may hold any number."""
+    return min(max([0, *classes.values()]), _MOST_LABEL) if isinstance(classes, dict) else -1
+
+
+def _known_or_changed(known: list[dict[str, int] | str], each: int | str) -> dict[str, int] | str:
+    if isinstance(each, int):
+        return known[each]
+    declared = operator(each)
+    return _CHANGED if declared is not None and declared["traits"]["python"] else f"{each} changed the labels"
 
 
 _CHANGED = "a function changed the labels"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from headrace._arguments.dtype import DType, dtype_name
+from headrace._arguments.dtype import DType, dtype_advice, dtype_name
 from headrace._arguments.options import shown, text
 from headrace._kernels.mapping import Types, names
 from headrace.errors import GraphError
@@ -35,7 +35,8 @@ def column_types(columns: Columns, of: str) -> Types:
             types.append((name, dtype_name(dtype), None if shape is None else tuple(shape)))
         except (TypeError, ValueError):
             raise GraphError(
-                f'{of}: the type of column "{name}" is {shown(given)}; give a dtype, or (dtype, shape)'
+                f'{of}: the type of column "{name}" is {shown(given)}; '
+                f"{dtype_advice(dtype) or 'give a dtype, or (dtype, shape)'}"
             ) from None
     if not types:
         raise GraphError(f"{of}: no columns; name at least one")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from abc import ABCMeta
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from headrace import _mindrecord, _parquet, _records, _statistics, sheet
 from headrace._arguments import options
-from headrace._arguments.other_libraries import advise, advise_init, method_advice
+from headrace._arguments.dtype import dtype_advice
+from headrace._arguments.other_libraries import advise, advise_init, method_advice, source_advice
 from headrace._arguments.storage import within
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets import numbered_rows
@@ -39,8 +41,22 @@ if TYPE_CHECKING:
 __all__ = ["Dataset"]
 
 
+if TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+    _Named = ABCMeta
+else:
+
+    class _Named(ABCMeta):
+        """Says of a class of datasets what to write in place of what it lacks, as Dataset.from_dict. A class of a user
+        may be an `abc.ABC`, too."""
+
+        def __getattr__(cls, name: str) -> Any:
+            advice = None if name.startswith("_") else source_advice(name)
+            said = f"type object {cls.__name__!r} has no attribute {name!r}"
+            raise AttributeError(f"{said}; {advice}" if advice else said, name=name)
+
+
 @advise
-class Dataset(Methods, Runs):
+class Dataset(Methods, Runs, metaclass=_Named):
     """A pipeline: a source of rows and the operators on them. Made by a source such as `headrace.ImageFolder`; every
     method returns a new dataset and leaves its own unchanged. Nothing is read and no mistake is reported before the
     dataset is run or its schema is used: then all mistakes are reported at once, with their lines in the script.
@@ -66,6 +82,7 @@ class Dataset(Methods, Runs):
             advice = method_advice(name)
             known = (each for each in dir(self) if not each.startswith("_"))
             near = did_you_mean(name, known) if advice is None else f"; {advice}"
+            near = near or f'; if it is a column, each row has it: row["{name}"]'
             # Without `obj`: else Python adds a suggestion of its own, perhaps of a private name.
             raise AttributeError(f"a Dataset has no {name}{near}", name=name)
 
@@ -75,6 +92,13 @@ class Dataset(Methods, Runs):
         """For `pickle`, and so for multiprocessing, joblib and Ray: the pipeline with its functions and arrays, its options
         and its epoch; without `storage`. GraphError for more than 64 MiB of arrays, and for what cannot be pickled."""
         return pickled(self, self.epoch)
+
+    # ---- what adds datasets elsewhere ----
+
+    def __add__(self, other: object) -> NoReturn:
+        raise TypeError("datasets have no sum: write dataset.concat(other) for the rows of one after the other's")
+
+    __radd__ = __add__
 
     # ---- rows by number ----
 
@@ -103,6 +127,9 @@ class Dataset(Methods, Runs):
             raise GraphError(
                 f"{of}: label_type is {options.shown(dtype)}, and there is no column of labels; leave it out"
             )
+        advice = dtype_advice(dtype)
+        if advice is not None:
+            raise GraphError(f"{type(self).__name__}: label_type is {options.shown(dtype)}; {advice}")
         for column in columns:
             self._become(self._copy().map(TypeCast(dtype), column))
 
@@ -112,7 +139,8 @@ class Dataset(Methods, Runs):
         `classes=` of a table or a file, or of a dataset of torchvision that `from_dataset` was given.
 
         They follow the column `label` through every method, also under another name, and through kernels that give the
-        labels in another form, such as OneHot. `concat`, `zip` and `mix` keep them where they are equal. AttributeError
+        labels in another form, such as OneHot, or cut boxes away with their labels; and masks of classes through kernels
+        that move pixels without mixing them. `concat`, `zip` and `mix` keep them where they are equal. AttributeError
         with the reason where they are not known, as after a function has changed the labels.
         """
         return class_names(self)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace._arguments.options import flag, shown
 from headrace._datasets.base import Base
 from headrace._graph.adapters import adapted
+from headrace._parquet.fixed_shapes import with_stated_shapes
 from headrace.errors import GraphError
 
 if TYPE_CHECKING:
@@ -122,7 +123,9 @@ def _chosen(dataset: Any) -> list[str] | None:
 
 
 def _batches(dataset: Any) -> Iterator[Any]:
+    first = 0
     for table in dataset.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
         if dataset.features is not None:
             table = table.replace_schema_metadata(dataset.features.arrow_schema.metadata)
-        yield from table.to_batches()
+        yield from with_stated_shapes(table, first).to_batches()
+        first += len(table)

@@ -401,9 +401,10 @@ class Methods(Base):
                 schema, rows are checked against it, and rows of a known shape are written straight into
                 their batch.
             processes: Worker processes that call the Python functions; 0: threads of this process call
-                them. Rows are the same. A function and what it refers to is sent to them once, when
-                they start; they never import the script.
-            worker_init: Called once in each process, with its number from 0.
+                them. Rows are the same. A function and what it refers to is sent to them once, when the
+                run begins; they never import the script.
+            worker_init: Called in each process when a run begins to use it, with the process's number
+                from 0: again for each later run.
             seed_globals: Whether the generators of random, NumPy and torch are seeded for each row in
                 the processes; None: unless the function takes `rng`.
             workers: The most tasks of this map at once; None: the engine chooses, as all stages share

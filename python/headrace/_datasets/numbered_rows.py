@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["RowsOfBatch", "row", "rows"]
 
 
+# What is said to whoever asks for rows that have no numbers.
+_LOOP = "; loop over the dataset: for row in dataset"
+
+
 class RowsOfBatch:
     """What a loader gives to torch's DataLoader in place of the numbers of a batch's rows: they need no reading."""
 
@@ -27,6 +32,8 @@ def row(dataset: Dataset, index: Any) -> Any:
     """Row `index` of the dataset's epoch."""
     if _asked_by_torch():
         _warn()
+    else:
+        _count_reads(dataset)
     (found,) = _read(dataset, _numbers(dataset, [index]))
     return found
 
@@ -36,12 +43,22 @@ def rows(dataset: Dataset, indices: Any) -> Any:
     if isinstance(indices, RowsOfBatch):
         return indices
     _warn()
-    return _read(dataset, _numbers(dataset, indices))
+    try:
+        return _read(dataset, _numbers(dataset, indices))
+    except UnsupportedError as error:
+        # As in a worker that DataLoader has forked.
+        if _asked_by_torch():
+            reason = str(error).removesuffix(_LOOP)
+            error._reword(
+                f"{reason}\nin place of torch's DataLoader write headrace.torch.Loader(dataset, batch_size=…)"
+            )
+        raise
 
 
 def _asked_by_torch() -> bool:
-    frame = sys._getframe(3)
-    return str(frame.f_globals.get("__name__", "")).startswith("torch.utils.data")
+    frame = sys._getframe(2).f_back
+    # On an engine's thread a caller of C, as `map` is, has none in Python.
+    return frame is not None and str(frame.f_globals.get("__name__", "")).startswith("torch.utils.data")
 
 
 def _warn() -> None:
@@ -50,6 +67,21 @@ def _warn() -> None:
         "headrace.torch.Loader(dataset, batch_size=…) in its place, which reads ahead on all cores",
         users_location("torch"),
     )
+
+
+# So many rows of one dataset are read one by one without a word.
+_MANY_READS = 100
+_reads: weakref.WeakKeyDictionary[Dataset, int] = weakref.WeakKeyDictionary()
+
+
+def _count_reads(dataset: Dataset) -> None:
+    _reads[dataset] = _reads.get(dataset, 0) + 1
+    if _reads[dataset] == _MANY_READS + 1:
+        warn_once(
+            f"dataset[i] was asked for more than {_MANY_READS} rows, with the engine begun anew for each: write `for row in "
+            "dataset`, or dataset.select(indices) for some of them, which read ahead on all cores",
+            users_location(),
+        )
 
 
 def _numbers(dataset: Dataset, indices: Iterable[Any]) -> list[int]:
@@ -81,9 +113,7 @@ def _count(dataset: Dataset, number: int) -> int:
     count = dataset._count()
     if count is None or count < 0:
         culprit = dataset._without_count() if count is None else "repeat without a count"
-        raise UnsupportedError(
-            f"dataset[{number}]: with {culprit} rows have no numbers; loop over the dataset: for row in dataset"
-        )
+        raise UnsupportedError(f"dataset[{number}]: with {culprit} rows have no numbers{_LOOP}")
     return count
 
 
@@ -101,7 +131,7 @@ def _check_indexed(dataset: Dataset, number: int) -> None:
         if not each._inputs and not each._node.indexed:
             raise UnsupportedError(
                 f"dataset[{number}]: {each._node.op} gives its rows one after the other, so they have no numbers"
-                f"{_index_advice(each._node)}; loop over the dataset: for row in dataset"
+                f"{_index_advice(each._node)}{_LOOP}"
             )
 
 
@@ -120,9 +150,7 @@ def _read(dataset: Dataset, numbers: Sequence[int]) -> list[Any]:
             run = dataset._run_from(numbers[first], last - first)
         except StateError as error:
             (reason, *_) = str(error).splitlines()
-            raise UnsupportedError(
-                f"dataset[{numbers[first]}]: {reason}; loop over the dataset: for row in dataset"
-            ) from None
+            raise UnsupportedError(f"dataset[{numbers[first]}]: {reason}{_LOOP}") from None
         if len(run) != last - first:
             raise GraphError(f"dataset[{numbers[first] + len(run)}]: the epoch ended before this row")
         found += run

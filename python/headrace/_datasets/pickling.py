@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from headrace._arguments.source_location import SourceLocation, users_location
 from headrace._datasets.base import Base, ordered
 from headrace._datasets.fields.arrow_data import HeldArrow, arrow_again
 from headrace._datasets.fields.table_file import remade
+from headrace._datasets.strided_array import sent_array
 from headrace._graph.reference import Binding
 from headrace._graph.set_calls import call_of
 from headrace._graph.set_calls import made_again as set_made_again
@@ -53,7 +55,8 @@ def pickled(dataset: Base, epoch: int) -> tuple[Callable[..., Any], tuple[Any, .
             users_location(),
         )
     nodes, datasets = ordered(dataset)
-    parts = [_part(each, inputs) for each, (_, inputs) in zip(datasets, nodes, strict=True)]
+    arrays: dict[int, Binding] = {}
+    parts = [_part(each, inputs, arrays) for each, (_, inputs) in zip(datasets, nodes, strict=True)]
     try:
         return made_again, (_VERSION, *_dumped(parts), epoch)
     except _TooLarge as error:
@@ -87,11 +90,11 @@ def made_again(version: int, data: bytes, buffers: list[bytearray], epoch: int) 
 # ---- what is sent ----
 
 
-def _part(dataset: Base, inputs: list[int]) -> _Part:
+def _part(dataset: Base, inputs: list[int], arrays: dict[int, Binding]) -> _Part:
     return _Part(
         dataset._node,
         inputs,
-        [_sent(dataset._node, binding) for binding in dataset._bindings],
+        [_sent(dataset._node, binding, arrays) for binding in dataset._bindings],
         dataset._seed,
         dataset._on_error,
         dataset._options.changed({"storage": None}, "Dataset"),
@@ -100,12 +103,18 @@ def _part(dataset: Base, inputs: list[int]) -> _Part:
     )
 
 
-def _sent(node: _engine.Node, binding: Binding | None) -> Binding | None:
-    """None: it is made again of files that the node names, or was not there."""
+def _sent(node: _engine.Node, binding: Binding | None, arrays: dict[int, Binding]) -> Binding | None:
+    """None: it is made again of files that the node names, or was not there. `arrays`: what is sent of arrays, by the
+    identity of their binding, for sources that share a binding share it there, too."""
     if binding is None or _of_files(node):
         return None
     if binding[0] == "arrow":
         return ("arrow", _Table(binding[1]))
+    if binding[0] == "arrays":
+        if id(binding) not in arrays:
+            columns = {name: sent_array(array) for name, array in binding[1].items()}
+            arrays[id(binding)] = ("arrays", columns, *binding[2:])
+        return arrays[id(binding)]
     return binding
 
 
@@ -186,13 +195,19 @@ class _Limit:
             raise _TooLarge
 
 
-def _dumped(value: Any) -> tuple[bytes, list[bytearray]]:
-    """By cloudpickle where it is installed, which sends functions of the script and lambdas by their code."""
-    limit = _Limit()
+def _cloudpickle() -> Any:
+    """It sends functions of the script and lambdas by their code. Ray has one, which serves where Ray is used. None: it is
+    not installed."""
     try:
-        pickler: Any = import_late("cloudpickle").Pickler
+        return import_late("cloudpickle")
     except ImportError:
-        pickler = pickle.Pickler
+        return sys.modules.get("ray.cloudpickle")
+
+
+def _dumped(value: Any) -> tuple[bytes, list[bytearray]]:
+    limit = _Limit()
+    by_code = _cloudpickle()
+    pickler: Any = pickle.Pickler if by_code is None else by_code.Pickler
     pickler(limit, protocol=5, buffer_callback=limit.take).dump(value)
     return limit.file.getvalue(), limit.buffers
 
@@ -228,9 +243,7 @@ def _unpicklable(parts: list[_Part], error: Exception) -> str:
         except Exception as raised:
             culprit, found = name, raised
             break
-    try:
-        import_late("cloudpickle")
-        advice = ""
-    except ImportError:
+    advice = ""
+    if _cloudpickle() is None:
         advice = "; pip install cloudpickle, which sends functions by their code, or move the function to a module"
     return f"{culprit} cannot be pickled: {found}{advice}"

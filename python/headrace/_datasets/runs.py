@@ -7,22 +7,26 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _engine
 from headrace._arguments.doubts import warn_once
-from headrace._arguments.options import MOST_AT_ONCE, flag, memory_bytes, shown, whole
+from headrace._arguments.options import MOST_AT_ONCE, check_beginning, flag, memory_bytes, shown, whole
 from headrace._arguments.options import device as device_name
 from headrace._arguments.options import epoch as checked_epoch
 from headrace._arguments.source_location import users_location
-from headrace._datasets.base import Base
+from headrace._datasets.base import PRODUCER, Base, ordered
 from headrace._datasets.overlapping_parts import note_run
 from headrace._datasets.run_doubts import warn_of_data, warn_of_far_rows
 from headrace._graph import parameters
 from headrace._graph.reference import Binding
+from headrace._runs.batch_ranges import BatchRanges
 from headrace._runs.error_policy import ErrorPolicy
 from headrace._runs.explanation import Explanation
-from headrace._runs.iterator import Iterator, Run, start, stop
+from headrace._runs.identity import Identity, identity_of
+from headrace._runs.iterator import Iterator, Run, leave
+from headrace._runs.iterator import start as start_engine
+from headrace._runs.iterator import stop as stop_engine
 from headrace._runs.loop_target import refuse_names
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.run_options import RunOptions, RunParameters
@@ -36,7 +40,38 @@ if TYPE_CHECKING:
 __all__ = ["Runs"]
 
 
+# The name of rows that others make, which no reference of a graph has.
+_ELSEWHERE = "rows made elsewhere"
+
 _ENDLESS = "this dataset is endless: it repeats without a count; write repeat(count), or take(count) above"
+# Operators whose rows end, whatever is below them.
+_ENDING = {"take", "take_while"}
+
+
+def _repeats_on(node: _engine.Node) -> bool:
+    return node.op == "repeat" and node.attributes.get("count") is None
+
+
+def _is_endless(nodes: list[tuple[_engine.Node, list[int]]]) -> bool:
+    """Whether the last node's rows have no end, however many of them a filter leaves; each node comes with the numbers of
+    its inputs, which come first."""
+    endless: list[bool] = []
+    for node, inputs in nodes:
+        below = [endless[each] for each in inputs]
+        endless.append(_repeats_on(node) or (_goes_on(node, below) and node.op not in _ENDING))
+    return endless[-1]
+
+
+def _goes_on(node: _engine.Node, below: list[bool]) -> bool:
+    """Whether the rows of a node have no end because of its inputs, of which `below` says it."""
+    stop = node.attributes.get("stop")
+    if node.op == "choose":
+        *inputs, choice = below
+        return choice and (any(inputs) if stop == "all" else all(inputs))
+    if node.op == "concat" or (node.op == "mix" and stop != "first"):
+        return any(below)
+    # The first input that ends is their end.
+    return bool(below) and all(below)
 
 
 class Runs(Base):
@@ -80,34 +115,37 @@ class Runs(Base):
 
     def __iter__(self) -> Iterator:
         """Runs epoch `ds.epoch`, with the dataset's options."""
-        if not self._options["as_tuple"] and self._options["as_"] != "arrow":
-            refuse_names()
+        gives_dicts = not self._options["as_tuple"] and self._options["as_"] != "arrow"
+        kept = refuse_names() if gives_dicts else None
         epoch = self.epoch
         engine = self._take_parked()
         storage = _engine.storage_variable.get(None)
         # A running engine listed its files earlier.
         if engine is not None and (engine.epoch != epoch or self._parked_storage != storage or engine.outdated()):
-            stop(engine)
+            stop_engine(engine)
             engine = None
         files = self._profile_files(self._options)
         if engine is None:
             given: dict[str, Any] = {"epoch": epoch, "endless": files is None, "shelf": self._shelf}
             given["listings"] = self._listings
             given |= self._log_option() | _profiling(self._options)
-            engine = start(*self._bound_graph(self._options.for_engine() | given))
+            engine = start_engine(*self._bound_graph(self._options.for_engine() | given))
         self._parked_storage = storage
         _ask(engine, epoch)
         note_run(self, epoch)
         self._warn_of_data(epoch, self._options["shard"])
         # A profile is written when its engine ends.
-        on_end = self._park if files is None else stop
-        return self._running(engine, self._options, files, self._move_past, on_end)
+        on_end = self._park if files is None else stop_engine
+        running = self._running(engine, self._options, files, self._move_past, on_end)
+        running._kept = kept
+        return running
 
     def iterate(
         self,
         *,
         epoch: int | None = None,
         start: int | None = None,
+        stop: int | None = None,
         state: bytes | None = None,
         **options: Unpack[RunParameters],
     ) -> Iterator:
@@ -122,6 +160,10 @@ class Runs(Base):
             start: How many batches (without `batch`, rows) of the epoch to leave out: it goes on with batch `start`,
                 counted from 0, as a run from the epoch's start would. Where a batch's number says which rows it has, they
                 are not made; else they are, before this returns. Not with `state`.
+            stop: The number of the batch (without `batch`, of the row) before which it ends, where the epoch has so many:
+                `start=a, stop=b` gives batches a to b - 1 as a run of the whole epoch does, and makes no others.
+                UnsupportedError, naming the operator, where a batch's number does not say which rows it has. Not with
+                `state`.
             shard: (rank, world): this process's part of the rows; the default is all of them.
             even: How all ranks get the same number of rows: "off", they may differ; "drop", without the rows of the
                 last round; "pad", with rows from the start, marked in the column `_pad`; the default is the state's,
@@ -158,6 +200,8 @@ class Runs(Base):
         """
         given = {name: value for name, value in options.items() if value is not None}
         chosen = self._options.changed(given, "iterate")
+        if stop is not None:
+            return self._range(start, stop, self.epoch if epoch is None else epoch, state, chosen)
         if start is not None:
             return self._from_batch(start, self.epoch if epoch is None else epoch, state, chosen)
         return self._iterate(epoch, state, chosen, given)
@@ -170,8 +214,7 @@ class Runs(Base):
             warn_of_data(self, epoch)
 
     def _from_batch(self, start: Any, epoch: Any, state: bytes | None, chosen: RunOptions) -> Iterator:
-        if state is not None:
-            raise GraphError("iterate: give start or state, not both, as each says where to begin")
+        check_beginning(start, state, "iterate")
         batches, epoch = whole("start", start), checked_epoch(epoch, "iterate")
         if batches == 0:
             return self._iterate(epoch, None, chosen, None)
@@ -179,6 +222,123 @@ class Runs(Base):
             return self._iterate(epoch, None, chosen, None, batches)
         except StateError:
             return self._iterate(epoch, None, chosen, None)._without_first(batches)
+
+    def _range(self, start: Any, stop: Any, epoch: Any, state: bytes | None, chosen: RunOptions) -> Iterator:
+        if state is not None:
+            raise GraphError(
+                "iterate: give stop or state, not both: leave the loop where it has as many batches as wanted"
+            )
+        first = 0 if start is None else whole("start", start, of="iterate")
+        end = whole("stop", stop, of="iterate")
+        return self._iterate(checked_epoch(epoch, "iterate"), None, chosen, None, first, end)
+
+    def _batch_ranges(self, *, epoch: int | None = None, **options: Unpack[RunParameters]) -> BatchRanges:
+        """Makes ranges of the batches of an epoch in one run, which opens and lists its data once. The options are those of
+        `iterate`, except for those of a loop (callbacks, profile) and of a device. Errors as those of `iterate(stop=)`."""
+        given = {name: value for name, value in options.items() if value is not None}
+        chosen = self._options.changed({"callbacks": None, "profile": None, "device": None} | given, "iterate")
+        for name in ("callbacks", "profile", "device"):
+            if name in chosen:
+                raise UnsupportedError(f"{name} is of a loop over batches, not of ranges that are made for one")
+        asked: dict[str, Any] = {"ranges": True, "shelf": self._shelf, "listings": self._listings}
+        asked["epoch"] = self.epoch if epoch is None else checked_epoch(epoch, "iterate")
+        asked |= self._log_option()
+        engine = start_engine(*self._bound_graph(chosen.for_engine() | asked))
+        try:
+            parameters.freeze(engine, engine.epoch)
+            self._warn_of_data(engine.epoch, chosen["shard"])
+            note_run(self, engine.epoch)
+            identity = identity_of(engine, PRODUCER)
+            run = Run(engine, chosen.text())
+
+            def begin() -> Iterator:
+                return self._running(engine, chosen, None, None, leave, run)
+
+            return BatchRanges(engine, identity, run, begin)
+        except BaseException:
+            stop_engine(engine)
+            raise
+
+    def _identity(self) -> Identity:
+        """Of its runs with its options, in whatever epoch. It opens the data, and makes no row."""
+        engine = self._at_rest({})
+        try:
+            return identity_of(engine, PRODUCER)
+        finally:
+            stop_engine(engine)
+
+    def _barrier(self, refused: UnsupportedError | None = None) -> Barrier:
+        """Where batches end to be found by their numbers. UnsupportedError where there are no numbers at all. It opens the
+        data, and makes no row. `refused`: why there are none, where that is known.
+
+        With on_error("skip") batches have no numbers, but rows below them have, those that fail among them: the parts end
+        at an error."""
+        refused = refused or self._without_ranges()
+        numbered: Dataset = self._copy()
+        error = refused
+        if self._skips:
+            numbered._on_error = None
+            error = numbered._without_ranges()
+        below = numbered
+        while error is not None:
+            refused = refused or error
+            if len(below._inputs) != 1:
+                raise refused from None
+            below = numbered._as_here(below._inputs[0])
+            error = below._without_ranges()
+        rows = below
+        while rows._joins_rows() is not False:
+            rows = numbered._as_here(rows._inputs[0])
+        return Barrier(below, rows, refused)
+
+    @property
+    def _skips(self) -> bool:
+        return self._on_error is not None and self._on_error.skips
+
+    def _without_ranges(self) -> UnsupportedError | None:
+        """Why its batches, or rows, are not found by their numbers; None: they are."""
+        try:
+            stop_engine(self._at_rest({"ranges": True}))
+        except UnsupportedError as error:
+            return error
+        return None
+
+    def _iterate_over(
+        self,
+        rows: Any,
+        *,
+        barrier: Barrier | None = None,
+        epoch: int | None = None,
+        state: bytes | None = None,
+        **options: Unpack[RunParameters],
+    ) -> Iterator:
+        """As `iterate`, where others make the rows of `_barrier().rows` of this epoch, and what stands above them runs here:
+        the bytes, the states and their identities are those of `iterate`. `rows` is asked for them in the order of their
+        positions in the epoch of all ranks, by `rows.__getitems__(positions, epoch)`, and gives each as a dict: one at a
+        time, but several where a batch that is delivered only when complete joins them. It has their number as its
+        length. If it raises for several, they are asked for one by one. An `Error` that it raises for one is that of the
+        row, which on_error("skip") leaves out; another exception is the cause of a FunctionError.
+
+        `epoch` is that of the rows: below `repeat` and `cache` it may be another than the run's. With even="pad" the
+        positions after the last one are of rows that are given again, with draws of their own.
+
+        `barrier` is that of this dataset, which opens its data, if the caller has it."""
+        given = {name: value for name, value in options.items() if value is not None} | {"optimize": False}
+        chosen = self._options.changed(given, "iterate")
+        made = ("rows made elsewhere", rows, list((barrier or self._barrier()).rows.schema))
+        return self._iterate(epoch, state, chosen, None, made=made)
+
+    def _as_here(self, part: Dataset) -> Dataset:
+        """A dataset below, with the seed, the options and what is to be done with errors that hold here."""
+        copy = part._copy()
+        copy._seed, copy._on_error, copy._options = self._seed, self._on_error, self._options
+        return copy
+
+    def _at_rest(self, asked: dict[str, Any]) -> _engine.Iteration:
+        """An engine that has opened its data, and makes rows only on the thread that asks for them."""
+        options = self._options.changed({"device": None}, "options").for_engine()
+        asked = {"epoch": self.epoch, "listings": self._listings} | asked
+        return start_engine(*self._bound_graph(options | asked | {"pull": True}))
 
     def _first_rows(self, count: int) -> list[dict[str, Any]]:
         """Of the dataset's epoch, as dicts."""
@@ -206,12 +366,17 @@ class Runs(Base):
         chosen: RunOptions,
         given: Mapping[str, Any] | None,
         start_at: int | None = None,
+        end_at: int | None = None,
+        made: Binding | None = None,
     ) -> Iterator:
         """`given`: to note that the same run is made again and again; None: it is not noted, nor is `ds.epoch` moved.
-        `start_at`: the first row; StateError where those before it would have to be made."""
+        `start_at`: the first row; StateError where those before it would have to be made. `end_at`: the row after the
+        last; UnsupportedError where rows are not found by their numbers. `made`: rows that others make."""
         asked: dict[str, Any] = {"epoch": self.epoch if epoch is None else checked_epoch(epoch, "iterate")}
         if start_at is not None:
             asked["start"] = start_at
+        if end_at is not None:
+            asked["stop"] = end_at
         held: dict[str, str] = {}
         if state is not None:
             if not isinstance(state, (bytes, bytearray, memoryview)):
@@ -222,11 +387,15 @@ class Runs(Base):
             asked["state"], held = parameters.opened(bytes(state))
         files = self._profile_files(chosen)
         asked |= {"shelf": self._shelf, "listings": self._listings} | self._log_option() | _profiling(chosen)
+        if made is not None:
+            asked["rows_elsewhere"] = _ELSEWHERE
         graph, given_options, references = self._bound_graph(chosen.for_engine() | asked)
+        if made is not None:
+            references[_ELSEWHERE] = made
         with parameters.restored(held, parameters.of_bindings(references.values()), chosen["shard"] or (0, 1)):
-            engine = start(graph, given_options, references)
+            engine = start_engine(graph, given_options, references)
             if state is not None and epoch is not None and epoch != engine.epoch:
-                stop(engine)
+                stop_engine(engine)
                 raise StateError(f"the state was taken in epoch {engine.epoch}, not {epoch}; leave the epoch out")
             _ask(engine, engine.epoch)
         self._warn_of_data(engine.epoch, chosen["shard"])
@@ -273,8 +442,8 @@ class Runs(Base):
                 every part of this works with it on any machine.
             depth: Batches that are on the device, or on their way, ahead of the loop.
             memory: The most that batches may take there, those that the loop keeps included: bytes, or a text such as
-                "4GiB"; the default is a quarter of what a GPU has free, "2GiB" on the host. If the loop keeps so many that the next one does not fit, it is a
-                ResourceError.
+                "4GiB"; the default is a quarter of what a GPU has free, "2GiB" on the host. If the loop keeps so many
+                that the next one does not fit, it is a ResourceError.
         """
         name = device_name("device", device, "to_device")
         whole("depth", depth, 1, "to_device", MOST_AT_ONCE)
@@ -324,6 +493,14 @@ class Runs(Base):
         if count is not None and count < 0:
             raise GraphError(f"{of}: {_ENDLESS}")
         return count
+
+    def _refuse_endless(self, of: str) -> None:
+        """For what would read rows until the disk is full, by its name. Counts only what repeats without a count."""
+        nodes, _ = ordered(self)
+        if not any(_repeats_on(node) for node, _ in nodes):
+            return
+        if self._finite_count(of) is None and _is_endless(nodes):
+            raise GraphError(f"{of}: {_ENDLESS}")
 
     def _count(self) -> int | None:
         """As `len`; None: known only after a run; negative: endless."""
@@ -382,7 +559,9 @@ class Runs(Base):
         files: ProfileFiles | None,
         on_second: Callable[[int], None] | None,
         on_end: Callable[[_engine.Iteration], None] | None,
+        run: Run | None = None,
     ) -> Iterator:
+        """`run`: of which the iterator is a part, and with it the report."""
         # With executor="pull" there is only the loop's own thread.
         watched_s = 0.0 if chosen["executor"] == "pull" else chosen["stall_warning"]
         heading, callbacks = chosen.text(), chosen["callbacks"]
@@ -400,6 +579,7 @@ class Runs(Base):
             shard,
             chosen["as_tuple"],
         )
+        iterator._run = run or iterator._run
         self._last_run = iterator._run
         return iterator
 
@@ -430,7 +610,7 @@ class Runs(Base):
 
     def _drop_parked(self) -> None:
         while (engine := self._take_parked()) is not None:
-            stop(engine)
+            stop_engine(engine)
 
     def _take_parked(self) -> _engine.Iteration | None:
         """Hands the kept engine to one caller only, as several threads may loop over one dataset."""
@@ -442,6 +622,18 @@ class Runs(Base):
     def _log_option(self) -> dict[str, bytes]:
         log = None if self._on_error is None else self._on_error.log
         return {} if log is None else {"failed_rows_log": os.fsencode(log)}
+
+
+class Barrier(NamedTuple):
+    """Where batches of a dataset end to be found by their numbers."""
+
+    below: Dataset
+    """The largest part of it with such numbers, of batches or of rows, if each error ended the run; the dataset itself, if
+    it has them."""
+    rows: Dataset
+    """The largest part of that which has rows, not batches: others may make them for `_iterate_over`."""
+    refused: UnsupportedError | None
+    """Why the dataset has none: it names the operator that stands in the way. None: it has them."""
 
 
 class _Repeated:
@@ -461,7 +653,7 @@ class _Repeated:
         counted = weakref.ref(self)
 
         def end(engine: _engine.Iteration) -> None:
-            stop(engine)
+            stop_engine(engine)
             repeated = counted()
             if repeated is not None and draws:
                 repeated._note(run)
@@ -493,5 +685,5 @@ def _ask(engine: _engine.Iteration, epoch: int) -> None:
         parameters.freeze(engine, epoch)
         engine.ask(epoch)
     except BaseException:
-        stop(engine)
+        stop_engine(engine)
         raise

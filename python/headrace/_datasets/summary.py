@@ -104,7 +104,7 @@ def _rows(dataset: Dataset, epoch: int) -> str:
 
 
 def _counts_slowly(part: Base) -> bool:
-    """Whether its length is asked of a store, of whole files, or of code of the user's."""
+    """Whether its length is asked of a store, of whole files, or of user code."""
     node = part._node
     attributes: dict[str, Any] = node.attributes
     if any(node.referenced_by(each) in _ASKED for each in node.references) or (node.by_number and part._inputs[1:]):

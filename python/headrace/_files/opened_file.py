@@ -15,7 +15,7 @@ from headrace._files.far_file import FarFile
 from headrace._files.places import is_far
 from headrace.errors import UnsupportedError
 
-__all__ = ["open_own_file", "open_special", "open_spool", "open_to_read", "opened_size"]
+__all__ = ["open_lock", "open_own_file", "open_special", "open_spool", "open_to_read", "opened_size"]
 
 Path = str | os.PathLike[str]
 # Of a far file that are read at once, at least: less costs a request as well.
@@ -65,6 +65,12 @@ def open_own_file(path: Path) -> BufferedReader:
         file.close()
         raise
     return file
+
+
+def open_lock(path: Path) -> int:
+    """The descriptor of a file that processes lock and nobody reads, which is made where there is none. Raises OSError,
+    also for a link."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
 
 
 def open_special(path: Path) -> BinaryIO:

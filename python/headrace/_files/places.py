@@ -6,7 +6,6 @@ import os
 
 from headrace import _engine
 from headrace._files.system_error import system_error
-from headrace.errors import NotFoundError
 
 __all__ = [
     "absolute",
@@ -39,14 +38,8 @@ def exists(path: str) -> bool:
 def check_readable(path: str) -> None:
     """Raises why a file in a far store cannot be read, where `exists` says that there is none: refused keys are no
     missing file."""
-    if not is_far(path):
-        return
-    try:
-        _engine.open_file(os.fsencode(path))
-    except NotFoundError as error:
-        said = str(error)
-        if not said.endswith(": not found") and ": not found; check the path (" not in said:
-            raise
+    if is_far(path):
+        _engine.check_readable(os.fsencode(path))
 
 
 def is_file(path: str) -> bool:

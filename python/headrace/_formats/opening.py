@@ -23,6 +23,7 @@ from headrace._formats.folder_contents import FolderContents, folder_contents
 from headrace._formats.format import Format, Place
 from headrace._formats.named_folders import folder_named
 from headrace._formats.table import FORMATS
+from headrace._writing.part_paths import MANIFEST
 from headrace.errors import GraphError, NotFoundError, UnsupportedError
 
 __all__ = ["Found", "found_at", "open_source"]
@@ -248,7 +249,8 @@ def _of_folder(folder: FolderContents, of: str) -> Found:
 
 
 def _data_files(files: list[str]) -> list[str]:
-    """Without the indices and lists that lie beside files of a format that is among them."""
+    """Without manifests of sets, and without the indices and lists that lie beside files of a format that is among them."""
+    files = [path for path in files if not path.endswith(MANIFEST)] or files
     endings = {_ending(path) for path in files}
     formats = [each for each in FORMATS if endings & set(each.endings)]
     if not formats:

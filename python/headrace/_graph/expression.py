@@ -1,7 +1,7 @@
 """Column expressions: `hr.col("label") < 10` is a condition that the engine computes for each row."""
 
 from collections.abc import Iterable
-from typing import NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from headrace import _engine
 from headrace._arguments.options import text
@@ -112,6 +112,22 @@ class Expression:
 
     def __abs__(self) -> "Expression":
         return _call("abs", self)
+
+    if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = "" if name.startswith("_") else f", such as filter(lambda x: x.{name}(), columns)"
+            raise AttributeError(
+                f"a column expression has no {name}: it compares, computes, and has isin(values); write a function of "
+                f"the columns{advice}",
+                name=name,
+            )
+
+    def __len__(self) -> NoReturn:
+        raise TypeError(
+            "a column expression has no length before the pipeline runs; write a function of the columns, such as "
+            "filter(lambda x: len(x) > 2, columns)"
+        )
 
     def __bool__(self) -> NoReturn:
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Operators that are registered while the process runs: modules and Dataset ask here for names that they lack.
+"""Operators that the generated modules lack: modules and Dataset ask here for names that they do not have.
 
 What makes their classes stands above all that ask, so it says here how they are found."""
 
@@ -25,8 +25,8 @@ def set_finders(attribute: _AttributeFinder, method: _MethodFinder) -> None:
 def attribute_of(module: str, name: str) -> Any:
     """The class `name` of `headrace.<module>`; AttributeError if no operator of that name is registered for it, or in an
     import statement ImportError. Called by the `__getattr__` of a module."""
-    # Python itself asks modules for names while it imports, none of which is a class's.
-    if _find_attribute is not None and name[:1].isupper():
+    # Python itself asks modules for names while it imports, none of which is a user's.
+    if _find_attribute is not None and not name.startswith("_"):
         try:
             return _find_attribute(module, name)
         except AttributeError as error:

@@ -1,11 +1,13 @@
 """Parameters: numbers of kernels and functions that change from epoch to epoch."""
 
 import contextlib
+import contextvars
 import json
 import math
 import struct
 import threading
 import traceback
+import uuid
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +34,8 @@ class Use(NamedTuple):
     number: bool = False
 
 
+# Whether parameters are pickled with their functions and values; None: they cannot be pickled.
+_sent_by_value: contextvars.ContextVar[bool | None] = contextvars.ContextVar("sent_by_value", default=None)
 # Values of a function that are kept: of the latest epochs.
 _KEPT = 4096
 # Epochs of a state whose values are fixed: of all readers of a parameter.
@@ -66,7 +70,7 @@ def parameter(
 class Parameter:
     """A number, or several, that may change from epoch to epoch; made by `headrace.parameter`."""
 
-    __slots__ = ("__weakref__", "_asked", "_default", "_fn", "_fixed", "_lock", "_name", "_sets", "_used")
+    __slots__ = ("__weakref__", "_asked", "_default", "_fn", "_fixed", "_lock", "_name", "_sets", "_token", "_used")
 
     def __init__(self, name: str, fn: Callable[[int], Any] | None, default: Any) -> None:
         if not isinstance(name, str) or not name:
@@ -84,6 +88,8 @@ class Parameter:
         self._fixed: dict[int, Value] = {}
         # No value of an epoch up to this one changes.
         self._asked = -1
+        # Tells it from others of its name, in pickles without values.
+        self._token = uuid.uuid4().hex
         # The attributes that read it.
         self._used: dict[Use, None] = {}
         # Never held while code of the user runs.
@@ -101,7 +107,13 @@ class Parameter:
     def __repr__(self) -> str:
         return f'hr.parameter("{self._name}")'
 
-    def __reduce__(self) -> NoReturn:
+    def __reduce__(self) -> tuple[Any, ...]:
+        by_value = _sent_by_value.get()
+        if by_value:
+            sets, fixed, _ = self._held()
+            return _made_again, (self._name, self._fn, self._default, sets, fixed, list(self._used))
+        if by_value is not None:
+            return _made_without_values, (self._name, self._fn is not None, self._default, self._token)
         raise TypeError(f"{self!r} cannot be copied or pickled: other processes would not see what is set here")
 
     def set(self, value: Number | Sequence[Number], epoch: int) -> None:
@@ -239,8 +251,62 @@ class Parameter:
         self._fixed |= fixed
         self._ask(max(fixed, default=-1))
 
+    def _take(self, sets: dict[int, Value], fixed: dict[int, Value]) -> None:
+        """What is set and fixed in the process that this parameter came from."""
+        with self._lock:
+            self._sets, self._fixed = sets, fixed
+
     def _held(self) -> tuple[dict[int, Value], dict[int, Value], int]:
         return dict(self._sets), dict(self._fixed), self._asked
+
+
+@contextlib.contextmanager
+def sent_by_value() -> Iterator[None]:
+    """Parameters may be pickled within it, with their functions and with what is set and fixed by now: what is set here
+    later reaches whoever unpickles them only where it is sent."""
+    with _sent(True):
+        yield
+
+
+@contextlib.contextmanager
+def sent_without_values() -> Iterator[None]:
+    """Parameters may be pickled within it, always in the same bytes: whoever unpickles them is to be sent what is set and
+    fixed here, and gives it to `Parameter._take`."""
+    with _sent(False):
+        yield
+
+
+@contextlib.contextmanager
+def _sent(by_value: bool) -> Iterator[None]:
+    token = _sent_by_value.set(by_value)
+    try:
+        yield
+    finally:
+        _sent_by_value.reset(token)
+
+
+def _made_again(
+    name: str,
+    fn: Callable[[int], Any] | None,
+    default: Any,
+    sets: dict[int, Value],
+    fixed: dict[int, Value],
+    used: list[Use],
+) -> Parameter:
+    made = Parameter(name, fn, default)
+    made._sets, made._fixed = sets, fixed
+    made._used = dict.fromkeys(used)
+    return made
+
+
+def _made_without_values(name: str, has_function: bool, default: Any, token: str) -> Parameter:
+    made = Parameter(name, _not_fixed if has_function else None, default)
+    made._token = token
+    return made
+
+
+def _not_fixed(epoch: int) -> NoReturn:
+    raise LookupError(f"the value of epoch {epoch} was not fixed when the pipeline was sent here")
 
 
 def _ranks(here: Shard, there: Shard) -> tuple[str, str]:

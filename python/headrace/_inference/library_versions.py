@@ -1,4 +1,4 @@
-"""`library_versions` names the libraries that decide the bits of a result, with their versions."""
+"""`library_versions` names the libraries, and the decoder of JPEGs, that decide the bits of a result, with their versions."""
 
 from __future__ import annotations
 

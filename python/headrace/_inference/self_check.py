@@ -35,7 +35,7 @@ class SelfCheck:
         """The text, as it travels with the graph."""
         try:
             values = example_values(graph, example)
-            inputs = {name: _written(name, value) for name, value in values.items()}
+            inputs = {name: _written(value) for name, value in values.items()}
             results = graph._run(tuple(values.values()))
         except Error as error:
             if example is not None:
@@ -108,15 +108,22 @@ def _kind_of(field: str) -> type:
     return {"headrace": str, "steps": list}.get(field, dict)
 
 
-def _written(name: str, value: Any) -> Any:
+def _written(value: Any) -> Any:
     """Bytes as base64; others with their dtype and shape."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OSU" and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (list, tuple)) and np.asarray(value).dtype.kind in "SU":
+        # In an array of their own kind they lose zeros at their ends.
+        value = np.array(value, object)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     dtype, shape, data = _parts(value)
-    if dtype in ("bytes", "string") and not isinstance(value, str):
-        raise UnsupportedError(
-            f'the input "{name}" is an array of texts or bytes, which the check of a model cannot hold'
-        )
+    if (
+        isinstance(value, np.ndarray)
+        and value.dtype.kind == "O"
+        and any(isinstance(each, bytes) for each in value.flat)
+    ):
+        dtype = "bytes"
     return {"dtype": dtype, "shape": shape, "base64": base64.b64encode(data).decode()}
 
 
@@ -124,10 +131,28 @@ def _read_value(written: Any) -> Any:
     if isinstance(written, str):
         return base64.b64decode(written, validate=True)
     data = base64.b64decode(written["base64"], validate=True)
-    if written["dtype"] == "string":
-        return data.decode()
+    dtype = written["dtype"]
     shape = tuple(int(length) for length in written["shape"])
-    return np.frombuffer(data, np.dtype(written["dtype"])).reshape(shape).copy()
+    if dtype in ("bytes", "string"):
+        return _read_strings(dtype, shape, data) if shape else data if dtype == "bytes" else data.decode()
+    return np.frombuffer(data, np.dtype(dtype)).reshape(shape).copy()
+
+
+def _read_strings(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
+    """Each has its length and a colon before it."""
+    strings: list[bytes | str] = []
+    at = 0
+    while at < len(data):
+        colon = data.index(b":", at)
+        end = colon + 1 + int(data[at:colon])
+        string = data[colon + 1 : end]
+        if not data[at:colon].isdigit() or end > len(data):
+            raise ValueError("the length of a string")
+        strings.append(string if dtype == "bytes" else string.decode())
+        at = end
+    array = np.empty(len(strings), object)
+    array[:] = strings
+    return array.reshape(shape)
 
 
 def _digest(value: Any) -> dict[str, Any]:

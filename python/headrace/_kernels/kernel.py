@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from headrace._arguments.dtype import dtype_advice, dtype_of_torch
 from headrace._arguments.options import shown
 from headrace._arguments.other_libraries import advise_init
 from headrace._arguments.source_location import users_location
@@ -69,7 +70,7 @@ class Kernel:
             raise TypeError(
                 "a Kernel is one of those in headrace.vision and headrace.transforms, such as vision.Decode()"
             )
-        self._attributes = attributes
+        self._attributes = _with_own_dtype(type(self).__name__, attributes)
         self._eager: Composed | None = None
         self._location = users_location()
 
@@ -94,3 +95,12 @@ class Kernel:
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._attributes.items())
         return f"{type(self).__name__}({given})"
+
+
+def _with_own_dtype(of: str, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    dtype = attributes.get("dtype")
+    advice = dtype_advice(dtype)
+    if advice is not None:
+        raise GraphError(f"{of}: dtype is {shown(dtype)}; {advice}")
+    name = dtype_of_torch(dtype)
+    return attributes if name is None else {**attributes, "dtype": name}

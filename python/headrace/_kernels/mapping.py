@@ -6,7 +6,8 @@ from typing import Any
 from headrace import _engine
 from headrace._arguments.options import shown, texts
 from headrace._arguments.source_location import SourceLocation, users_location
-from headrace._graph.declared import function_kernel
+from headrace._graph.declared import function_kernel, kernels
+from headrace._graph.expression import Expression
 from headrace._graph.reference import Bound, function
 from headrace._kernels.chooser import Chooser, flattened
 from headrace._kernels.kernel import Kernel
@@ -44,8 +45,19 @@ def kernel_list(kernels: Kernels) -> list[Kernel | Callable[..., Any]]:
         if isinstance(kernel, type) and issubclass(kernel, Kernel):
             raise GraphError(f"map: {kernel.__name__} is a class; write {kernel.__name__}(…)")
         if not isinstance(kernel, Kernel) and not callable(kernel):
-            raise GraphError(f"map: {shown(kernel)} is neither a kernel nor a function")
+            raise GraphError(f"map: {shown(kernel)} is neither a kernel nor a function{_meant(kernel)}")
     return listed
+
+
+def _meant(given: Any) -> str:
+    if isinstance(given, Expression):
+        return "; expressions are for filter: write a function of the columns, such as lambda x: x / 10"
+    module = (
+        next((module for module, names in kernels().items() if given in names), None)
+        if isinstance(given, str)
+        else None
+    )
+    return "" if module is None else f"; write {given}(…) of headrace.{module}"
 
 
 def check_needs_no_target(kernels: Iterable[Any]) -> None:

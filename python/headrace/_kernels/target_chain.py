@@ -113,7 +113,7 @@ class _Call(NamedTuple):
 
 
 class _Placing(NamedTuple):
-    """Reads the image as it was given, and is no step of the user's."""
+    """Reads the image as it was given, and is not one of the user's steps."""
 
     chain: _engine.EagerChain
     reads: Sequence[str]

@@ -7,6 +7,7 @@ __all__ = [
     "changes_keypoints",
     "converts_boxes",
     "decodes",
+    "joins_rows",
     "leaves_targets",
     "looks_at_boxes",
     "moves_boxes",
@@ -36,6 +37,11 @@ def changes_keypoints(kernel: str) -> bool:
 
 def decodes(kernel: str) -> bool:
     return _has(kernel, "decodes")
+
+
+def joins_rows(kernel: str) -> bool:
+    """Whether it works on whole batches."""
+    return _has(kernel, "by_batch")
 
 
 def moves_boxes(kernel: str) -> bool:

@@ -18,6 +18,7 @@ from headrace._kernels.target_rules import (
     changes_keypoints,
     converts_boxes,
     decodes,
+    joins_rows,
     leaves_targets,
     looks_at_boxes,
     moves_boxes,
@@ -230,6 +231,11 @@ class TargetStepWriter(StepWriter):
             raise self._without_rule(kernel, "keypoints", self._keypoints[0].column)
 
     def _without_rule(self, kernel: Kernel, kind: str, column: str) -> GraphError:
+        if joins_rows(kernel._name):
+            return GraphError(
+                f'{self._of}: {kernel._name} joins the rows of a batch, where "{column}" is a column with splits or none: '
+                f"name columns themselves, without hr.{kind}(…); {kernel._name} says in its documentation which"
+            )
         return GraphError(
             f'{self._of}: {kernel._name} has no rule for {kind}, such as those of column "{column}"; leave it or them '
             f"out, or {self._apart} if it moves nothing"

@@ -22,6 +22,14 @@ __all__ = [
 ]
 
 _FORMATS = ("xyxy", "xywh", "cxcywh")
+# Names that others have for them.
+_OTHER_FORMATS = {
+    "albumentations": 'write format="xyxy", relative=True',
+    "coco": 'write format="xywh"',
+    "pascal_voc": 'write format="xyxy"',
+    "voc": 'write format="xyxy"',
+    "yolo": 'write format="cxcywh", relative=True',
+}
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,9 @@ def boxes(
         relative: Whether numbers are parts of the image's width and height, instead of pixels.
     """
     if format not in _FORMATS:
-        raise GraphError(f"boxes: format is {shown(format)}; it must be one of {', '.join(map(repr, _FORMATS))}")
+        known = f"it must be one of {', '.join(map(repr, _FORMATS))}"
+        advice = _OTHER_FORMATS.get(str(format).lower(), f"{known} (columns of labels are named by labels=)")
+        raise GraphError(f"boxes: format is {shown(format)}; {advice}")
     return Boxes(
         text("column", column, "boxes"),
         format,

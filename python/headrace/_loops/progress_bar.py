@@ -2,8 +2,9 @@
 
 import sys
 import time
+from collections.abc import Iterator as TypingIterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, runtime_checkable
 
 from headrace import _engine
 from headrace._arguments.options import shown
@@ -18,7 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["progress", "tqdm_class"]
 
 
-def progress(batches: Dataset | Iterator, description: str | None = None, *, file: TextIO | None = None) -> "Progress":
+@runtime_checkable
+class _GivesLoops(Protocol):
+    """What begins a loop over its batches, as a Loader does."""
+
+    def __len__(self) -> int: ...
+
+    def _begun_loop(self) -> tuple[TypingIterator[Any], Iterator]:
+        """The loop, and the run that it is over."""
+
+
+def progress(
+    batches: Dataset | Iterator | _GivesLoops, description: str | None = None, *, file: TextIO | None = None
+) -> "Progress":
     """The batches, with a bar that says how far the epoch is, on the terminal or in a notebook:
     `for batch in hr.progress(ds)`.
 
@@ -27,30 +40,38 @@ def progress(batches: Dataset | Iterator, description: str | None = None, *, fil
     where the file is not a terminal, it shows nothing. What it gives has the methods of an iterator, such as `state()`.
 
     Args:
-        batches: A dataset, whose next epoch it runs, or an iterator.
+        batches: A dataset or a `headrace.torch.Loader`, whose next epoch it runs, or an iterator.
         description: What stands before the bar.
         file: Where the bar is written; None: stderr, or the cell of a notebook.
 
     Raises:
         UnsupportedError: tqdm is not installed, and there is a terminal or a notebook.
     """
-    if not isinstance(batches, (Dataset, Iterator)):
-        raise GraphError(f"progress: the batches are {shown(batches)}; give a dataset or an iterator")
+    if not isinstance(batches, (Dataset, Iterator, _GivesLoops)):
+        raise GraphError(f"progress: the batches are {shown(batches)}; give a dataset, an iterator or a Loader")
     stream = sys.stderr if file is None else file
     in_cell = file is None and _in_notebook()
     if not (in_cell or stream.isatty()):
-        return Progress(iter(batches), None)
+        return Progress(*_begun(batches), None)
     shown_description = None if description is None else _engine.printable(description)
     # A bar of a cell takes no file.
     place = {} if in_cell else {"file": stream}
     bar = tqdm_class(in_cell)(total=_length(batches), desc=shown_description, unit="batch", **place)
-    return Progress(iter(batches), bar)
+    return Progress(*_begun(batches), bar)
+
+
+def _begun(batches: Dataset | Iterator | _GivesLoops) -> tuple[TypingIterator[Any], Iterator]:
+    if isinstance(batches, (Dataset, Iterator)):
+        run = iter(batches)
+        return run, run
+    return batches._begun_loop()
 
 
 class Progress:
-    """The iterator, with the bar that counts what it gives."""
+    """A loop over a run, with the bar that counts what it gives."""
 
-    def __init__(self, iterator: Iterator, bar: Any) -> None:
+    def __init__(self, loop: TypingIterator[Any], iterator: Iterator, bar: Any) -> None:
+        self._loop = loop
         self._iterator = iterator
         self._bar = bar
         self._begun = time.perf_counter()
@@ -65,7 +86,7 @@ class Progress:
     def __next__(self) -> Any:
         asked = time.perf_counter()
         try:
-            batch = next(self._iterator)
+            batch = next(self._loop)
         except BaseException:
             self._end_bar()
             raise
@@ -140,8 +161,8 @@ def tqdm_class(in_cell: bool = False) -> Any:
     return tqdm
 
 
-def _length(batches: Dataset | Iterator) -> int | None:
+def _length(batches: Dataset | Iterator | _GivesLoops) -> int | None:
     try:
-        return len(batches) if isinstance(batches, Dataset) else None
+        return None if isinstance(batches, Iterator) else len(batches)
     except TypeError:
         return None

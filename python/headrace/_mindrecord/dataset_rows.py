@@ -22,7 +22,7 @@ from headrace._mindrecord.set_assembly import (
 from headrace._mindrecord.set_draft import encoded_row
 from headrace._mindrecord.set_files import MOST_FILES, check_name, set_paths
 from headrace._writing.encoding import Encoding, Part, Stream
-from headrace._writing.set_writer import WrittenSet, write_set
+from headrace._writing.set_writer import WriteSet, WrittenSet, write_set
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
@@ -41,8 +41,9 @@ def write_mindrecord(
     page_size: Any,
     resume: Any,
     given: dict[str, Any],
+    write: WriteSet = write_set,
 ) -> WrittenSet:
-    """As Dataset.write_mindrecord, which describes it; `given` are options of the run."""
+    """As Dataset.write_mindrecord, which describes it; `given` are options of the run; `write` writes the set."""
     name = check_name(options.local_path("path", path, _OF), _OF)
     paths = set_paths(name, options.whole("files", files, 1, _OF, MOST_FILES))
     sizes = Sizes(
@@ -53,7 +54,7 @@ def write_mindrecord(
     schema = Schema.of_columns(dataset.schema, _OF)
     indexed = index_fields(schema, None if index is None else options.texts("index", index, _OF), _OF)
     target = Target(schema, indexed, [os.path.basename(each) for each in paths])
-    return write_set(dataset, name, _MindEncoding(target, sizes), given, files=len(paths), paths=paths, resume=resume)
+    return write(dataset, name, _MindEncoding(target, sizes), given, files=len(paths), paths=paths, resume=resume)
 
 
 class _MindEncoding(Encoding):

@@ -1,5 +1,5 @@
-"""Classes and methods of operators that were registered while the process runs, after this package's modules were
-generated. They are written as those are, from the declarations, and made when they are first asked for."""
+"""Classes and methods of operators that the generated modules lack: those of plugins, and those that the engine has had
+for less long. They are written as the modules are, from the declarations, and made when they are first asked for."""
 
 import __future__
 
@@ -11,6 +11,7 @@ from typing import Any, Literal
 from headrace import _engine, sources
 from headrace._arguments.dtype import DType
 from headrace._arguments.other_libraries import class_advice, source_advice
+from headrace._arguments.set_names import set_called
 from headrace._arguments.suggestions import did_you_mean
 from headrace._datasets.adapters.split_sources import mix
 from headrace._datasets.column_types import Columns
@@ -75,12 +76,21 @@ def _advice(module: str, name: str) -> str:
             return f"; it is in headrace.{other}"
     if module == "sources":
         advice = source_advice(name) or class_advice(name)
-        return f"; {advice}" if advice else did_you_mean(name, sources.__all__)
+        return f"; {advice}" if advice else _method_or_set(name) or did_you_mean(name, sources.__all__)
     if module not in kernels:
         return ""
     if advice := class_advice(name):
         return f"; {advice}"
     return did_you_mean(name, kernels[module])
+
+
+def _method_or_set(name: str) -> str:
+    """Where a name of the package is found that stands elsewhere in it; empty: nowhere."""
+    if hasattr(Dataset, name):
+        call = "(…)" if callable(getattr(Dataset, name)) else ""
+        return f"; a dataset has it: dataset.{name}{call}"
+    found = set_called(name)
+    return f"; it is headrace.datasets.{found}" if found else ""
 
 
 def method_of(name: str) -> Callable[..., Dataset] | None:

@@ -16,7 +16,7 @@ from headrace._parquet.column_arrays import ColumnArray
 from headrace._parquet.pyarrow import check_pyarrow, pyarrow, pyarrow_parquet
 from headrace._writing.encoding import DRAFT, Encoding, Part, Stream
 from headrace._writing.part_paths import MOST_FILES, set_pattern
-from headrace._writing.set_writer import write_set
+from headrace._writing.set_writer import WriteSet, write_set
 from headrace.errors import ClosedError, GraphError
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ def write_parquet(
     classes: Mapping[str, Sequence[str]],
     resume: Any,
     given: dict[str, Any],
+    write: WriteSet = write_set,
 ) -> WrittenParquet:
     """As Dataset.write_parquet, which describes it; `classes`: of the columns that have some; `given` are options of the
-    run."""
+    run; `write` writes the set."""
     path = options.file_path("path", path, _OF)
     files = options.whole("files", files, 1, _OF, MOST_FILES)
     if row_group_rows is not None:
@@ -71,7 +72,7 @@ def write_parquet(
     check_pyarrow(_OF)
     chosen = [] if images is None else options.texts("images", images, _OF)
     encoding = _ParquetEncoding(dataset.schema, row_group_rows, compression, chosen, classes)
-    written = write_set(dataset, path, encoding, given, files=files, resume=resume)
+    written = write(dataset, path, encoding, given, files=files, resume=resume)
     return WrittenParquet(
         set_pattern(path, files), sum(written.rows), written.bytes, written.seconds, written.paths, written.kept
     )

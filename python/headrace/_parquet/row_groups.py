@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace import _engine
 from headrace._files.far_file import FarFile
+from headrace._parquet.fixed_shapes import array_type
 from headrace._parquet.pyarrow import pyarrow, pyarrow_dataset
 
 __all__ = ["OpenedFile"]
@@ -39,22 +40,41 @@ class OpenedFile:
         form = dataset.ParquetFileFormat(default_fragment_scan_options=options)
         self._fragment = form.make_fragment(source)
         self._metadata = self._fragment.metadata
-        self.schema = self._fragment.physical_schema
+        self._written = self._fragment.physical_schema
+        found = {field.name: array_type(field) for field in self._written}
+        # Columns that are stored as lists of any length, and whose axes are stated.
+        self._arrays = {name: each for name, each in found.items() if each is not None}
+        self.array_columns = list(self._arrays)
+        self.schema = self._with_arrays(self._written)
         self.group_rows = [self._metadata.row_group(i).num_rows for i in range(self._metadata.num_row_groups)]
 
     def read(self, group: int, columns: list[str]) -> Any:
         """A RecordBatchReader of a row group, with these columns."""
         return (
-            self._fragment.subset(row_group_ids=[group], schema=self.schema)
+            self._fragment.subset(row_group_ids=[group], schema=self._written)
             .scanner(
-                schema=self.schema,
-                columns=columns,
+                schema=self._written,
+                columns=self._projection(columns),
                 batch_size=self._batch_rows(group),
                 batch_readahead=1,
                 fragment_readahead=1,
             )
             .to_reader()
         )
+
+    def _with_arrays(self, schema: Any) -> Any:
+        for number, field in enumerate(schema):
+            if field.name in self._arrays:
+                made = pyarrow().field(field.name, self._arrays[field.name], field.nullable)
+                schema = schema.set(number, made)
+        return schema
+
+    def _projection(self, columns: list[str]) -> Any:
+        """What a scanner takes for these columns."""
+        if not any(name in self._arrays for name in columns):
+            return columns
+        field = pyarrow_dataset().field
+        return {name: field(name).cast(self._arrays[name]) if name in self._arrays else field(name) for name in columns}
 
     def _batch_rows(self, group: int) -> int:
         """As many as fill a batch, if what the footer says is true."""

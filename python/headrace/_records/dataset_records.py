@@ -11,7 +11,7 @@ from headrace._records.image_payload import image_header, is_rounded
 from headrace._records.record_draft import index_path
 from headrace._writing.encoding import DRAFT, Encoding, Part, Stream
 from headrace._writing.part_paths import MOST_FILES, set_pattern
-from headrace._writing.set_writer import write_set
+from headrace._writing.set_writer import WriteSet, write_set
 from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
@@ -47,13 +47,18 @@ class Written:
 
 
 def write_records(
-    dataset: "Dataset", path: str | os.PathLike[str], files: Any, resume: Any, given: dict[str, Any]
+    dataset: "Dataset",
+    path: str | os.PathLike[str],
+    files: Any,
+    resume: Any,
+    given: dict[str, Any],
+    write: WriteSet = write_set,
 ) -> Written:
-    """As Dataset.write_records, which describes it; `given` are options of the run."""
+    """As Dataset.write_records, which describes it; `given` are options of the run; `write` writes the set."""
     path = options.file_path("path", path, "write_records")
     files = options.whole("files", files, 1, "write_records", MOST_FILES)
     resume = options.flag("resume", resume, "write_records")
-    written = write_set(dataset, path, _RecordEncoding(dataset.schema), given, files=files, resume=resume)
+    written = write(dataset, path, _RecordEncoding(dataset.schema), given, files=files, resume=resume)
     return Written(
         set_pattern(path, files),
         set_pattern(index_path(path), files),

@@ -9,7 +9,7 @@ from headrace import _engine
 from headrace._arguments import options
 from headrace._writing.encoding import DRAFT, Encoding, Part, Stream
 from headrace._writing.part_paths import MOST_FILES, set_pattern
-from headrace._writing.set_writer import write_set
+from headrace._writing.set_writer import WriteSet, write_set
 from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
@@ -44,13 +44,18 @@ class WrittenTFRecords:
 
 
 def write_tfrecord(
-    dataset: "Dataset", path: str | os.PathLike[str], files: Any, resume: Any, given: dict[str, Any]
+    dataset: "Dataset",
+    path: str | os.PathLike[str],
+    files: Any,
+    resume: Any,
+    given: dict[str, Any],
+    write: WriteSet = write_set,
 ) -> WrittenTFRecords:
-    """As Dataset.write_tfrecord, which describes it; `given` are options of the run."""
+    """As Dataset.write_tfrecord, which describes it; `given` are options of the run; `write` writes the set."""
     path = options.file_path("path", path, _OF)
     files = options.whole("files", files, 1, _OF, MOST_FILES)
     resume = options.flag("resume", resume, _OF)
-    written = write_set(dataset, path, _ExampleEncoding(dataset.schema), given, files=files, resume=resume)
+    written = write(dataset, path, _ExampleEncoding(dataset.schema), given, files=files, resume=resume)
     return WrittenTFRecords(
         set_pattern(path, files), sum(written.rows), written.bytes, written.seconds, written.paths, written.kept
     )

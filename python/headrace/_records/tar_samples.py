@@ -12,7 +12,7 @@ from headrace._arguments import options
 from headrace._records.tar_head import BLOCK, member_head
 from headrace._writing.encoding import DRAFT, Encoding, Part, Stream
 from headrace._writing.part_paths import MOST_FILES, set_pattern
-from headrace._writing.set_writer import write_set
+from headrace._writing.set_writer import WriteSet, write_set
 from headrace.errors import DataError, GraphError
 
 if TYPE_CHECKING:
@@ -52,9 +52,14 @@ class WrittenTar:
 
 
 def write_tar(
-    dataset: "Dataset", path: str | os.PathLike[str], files: Any, resume: Any, given: dict[str, Any]
+    dataset: "Dataset",
+    path: str | os.PathLike[str],
+    files: Any,
+    resume: Any,
+    given: dict[str, Any],
+    write: WriteSet = write_set,
 ) -> WrittenTar:
-    """As Dataset.write_tar, which describes it; `given` are options of the run."""
+    """As Dataset.write_tar, which describes it; `given` are options of the run; `write` writes the set."""
     path = options.file_path("path", path, _OF)
     if path.endswith(_COMPRESSED):
         raise GraphError(
@@ -63,7 +68,7 @@ def write_tar(
         )
     files = options.whole("files", files, 1, _OF, MOST_FILES)
     resume = options.flag("resume", resume, _OF)
-    written = write_set(dataset, path, _SampleEncoding(dataset.schema), given, files=files, resume=resume)
+    written = write(dataset, path, _SampleEncoding(dataset.schema), given, files=files, resume=resume)
     return WrittenTar(
         set_pattern(path, files), sum(written.rows), written.bytes, written.seconds, written.paths, written.kept
     )

@@ -16,13 +16,15 @@ from headrace import _engine
 from headrace._arguments import options
 from headrace._arguments.doubts import warn_once
 from headrace._arguments.import_folder import import_late
+from headrace._arguments.other_libraries import iterator_advice
 from headrace._graph.parameters import state_of
-from headrace._runs.arrow_batches import arrow_batch, pyarrow_or_none
+from headrace._runs.array_hints import hint_at_arrays
+from headrace._runs.arrow_batches import ArrowBatches
 from headrace._runs.callback import Callback, Calls
 from headrace._runs.device_batch import CUDA, DeviceBatch, DeviceTuple
 from headrace._runs.explanation import Explanation
 from headrace._runs.foreign_files import name_foreign_file
-from headrace._runs.loop_target import refuse_names
+from headrace._runs.loop_target import Kept, refuse_names, refuse_names_of_first
 from headrace._runs.profile import ProfileFiles
 from headrace._runs.ragged import rows_in
 from headrace._runs.run_log import log_end
@@ -81,6 +83,10 @@ def stop(engine: _engine.Iteration) -> None:
     _live.discard(engine)
 
 
+def leave(engine: _engine.Iteration) -> None:
+    """Leaves it running, and what it has to say unsaid, at the end of an iterator after which others go on."""
+
+
 def torch_or_error() -> Any:
     try:
         import torch
@@ -115,7 +121,7 @@ class _ToTorch:
         return self._streams[number]
 
 
-def _again(error: BaseException) -> Error:
+def again(error: BaseException) -> Error:
     """The error to raise again, without traceback and cause: their frames would keep alive all objects of the functions
     and the loop that failed, including this iterator."""
     if not isinstance(error, Error):  # Ctrl-C and sys.exit() in a function
@@ -182,7 +188,7 @@ class Iterator:
             raise TypeError("an Iterator is made by iter(ds) or ds.iterate(…)")
         self._run = Run(engine, heading)
         self._torch = torch_or_error() if as_ == "torch" else None
-        self._pyarrow = pyarrow_or_none() if as_ == "arrow" else None
+        self._arrow = ArrowBatches() if as_ == "arrow" else None
         self._tuples = TupleMaking(as_tuple, [name for name, _, _ in engine.schema()]) if as_tuple else None
         self._on_second = on_second
         self._calls: Calls | None = None
@@ -194,7 +200,8 @@ class Iterator:
         # Whether rows are returned as the engine makes them; and, from here on, with no call, which `__next__` checks.
         self._gives_dicts = self._tuples is None and as_ != "arrow"
         self._as_given = self._gives_dicts and self._torch is None and not self._on_device
-        self._plain = self._as_given and on_second is None and self._calls is None
+        # The first row is looked at.
+        self._plain = False
         self._on_end = on_end
         self._profile = profile
         self._epoch = engine.epoch
@@ -205,6 +212,8 @@ class Iterator:
         self._error: Error | None = None
         if stall_warning > 0:
             stall_watch.add(engine, stall_warning)
+        # Where the one who made it keeps it.
+        self._kept: Kept | None = None
         # Last: after an earlier exception there is nothing for __del__ to end.
         self._engine: _engine.Iteration | None = engine
 
@@ -221,10 +230,17 @@ class Iterator:
 
     def __iter__(self) -> "Self":
         if self._gives_dicts:
-            refuse_names()
+            self._kept = refuse_names()
         return self
 
     __next__ = _engine.give_next
+
+    if not TYPE_CHECKING:  # Else no unknown name would be an error to a type checker.
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = None if name.startswith("_") else iterator_advice(name)
+            # Without `obj`: else Python adds a suggestion of its own, perhaps of a private name.
+            raise AttributeError(f"an Iterator has no {name}{f'; {advice}' if advice else ''}", name=name)
 
     def _ask(self, engine: _engine.Iteration) -> None:
         """The loop asks for a row."""
@@ -233,14 +249,16 @@ class Iterator:
 
     def _finish(self, engine: _engine.Iteration, row: Batch) -> Any:
         """The row in the form in which it is returned. Until then it stays in the engine: an exception here loses no row."""
+        if engine.given == 0 and self._gives_dicts:
+            refuse_names_of_first(self._kept)
         if engine.given == 1 and self._on_second is not None:
             self._on_second(self._epoch)
-        self._plain = self._as_given and engine.given > 0 and self._calls is None
+        self._plain = self._as_given and (engine.given > 0 or self._on_second is None) and self._calls is None
         made: Any = row
         if self._torch is not None:
             made = _ToTorch(self._torch).row(row)
-        if self._pyarrow is not None:
-            made = arrow_batch(row, self._pyarrow)
+        if self._arrow is not None:
+            made = self._arrow.made(made)
         if self._on_device:
             made = DeviceBatch(made, row)
         if self._tuples is not None:
@@ -258,7 +276,7 @@ class Iterator:
         if self._closed:
             raise ClosedError("the iterator was closed; make a new one with iter(ds) or ds.iterate(…)")
         if self._error is not None:
-            raise _again(self._error)
+            raise again(self._error)
         raise StopIteration
 
     def _without_first(self, count: int) -> "Self":
@@ -283,7 +301,7 @@ class Iterator:
         if isinstance(self._final_state, bytes):
             return self._final_state
         if self._final_state is not None:
-            raise _again(self._final_state)
+            raise again(self._final_state)
         raise ClosedError("the iterator was closed; take its state before")
 
     def set_workers(self, operator: str, workers: int) -> None:
@@ -359,7 +377,8 @@ class Iterator:
     def _fail(self, engine: _engine.Iteration, error: BaseException) -> None:
         """Ends the run and stays failed. Releases the engine, because the error's traceback may keep this iterator alive."""
         name_foreign_file(error)
-        self._error = _again(error)
+        hint_at_arrays(error)
+        self._error = again(error)
         self._keep_state(engine)
         self._engine = None
         self._let_go(engine, stop)
@@ -369,7 +388,7 @@ class Iterator:
         try:
             self._final_state = state_of(engine, self._shard)
         except Error as error:
-            self._final_state = _again(error)
+            self._final_state = again(error)
 
     def _end(self, engine: _engine.Iteration) -> Callable[[_engine.Iteration], None] | None:
         """Returns what is to become of the engine once this thread has left it; None: it has been stopped."""
@@ -383,6 +402,8 @@ class Iterator:
             return None
         self._engine = None
         given_on = None if self._profile is not None or engine.inherited else self._on_end
+        if given_on is leave:
+            return given_on
         if given_on is None:
             self._let_go(engine, self._on_end or stop)
         else:

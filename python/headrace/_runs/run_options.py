@@ -10,7 +10,7 @@ from headrace._arguments.source_location import SourceLocation
 from headrace._arguments.storage import Storage, shown_storage, storage_table
 from headrace._runs import callback
 from headrace._runs.callback import Callback
-from headrace._runs.tuple_batches import given_columns
+from headrace._runs.tuple_batches import check_form, given_columns
 from headrace.errors import GraphError
 
 __all__ = ["RunOptions", "RunParameters"]
@@ -47,12 +47,29 @@ def _choice(*choices: str) -> Callable[[str, Any, str], str]:
     return lambda name, value, of: options.choice(name, value, choices, of)
 
 
+_FORMS = ("numpy", "torch", "dlpack", "arrow")
+# What other libraries call them, or what takes them.
+_OTHER_FORMS = {
+    **dict.fromkeys(["pt", "pytorch", "tensor", "tensors"], "torch"),
+    **dict.fromkeys(["np", "ndarray", "array"], "numpy"),
+    **dict.fromkeys(["pyarrow", "pandas", "pd", "polars", "pl"], "arrow"),
+    **dict.fromkeys(["jax", "jnp", "tf", "tensorflow", "cupy"], "dlpack"),
+}
+
+
+def _form(name: str, value: Any, of: str) -> Any:
+    meant = _OTHER_FORMS.get(value.lower()) if isinstance(value, str) else None
+    if meant is not None:
+        raise GraphError(f'{of}: {name} is {options.shown(value)}; write "{meant}"')
+    return options.choice(name, value, _FORMS, of)
+
+
 # From an option's name to the function that checks its value, and gives it in one form.
 _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "seed": lambda name, value, of: options.whole(name, value, of=of),
     "shard": lambda name, value, of: options.shard(value, of),
     "even": _choice("off", "drop", "pad"),
-    "as_": _choice("numpy", "torch", "dlpack", "arrow"),
+    "as_": _form,
     "as_tuple": given_columns,
     "bytes_as": _choice("bytes", "memoryview"),
     "optimize": options.flag,
@@ -113,7 +130,9 @@ class RunOptions:
         after = dict(self._given)
         for name, value in given.items():
             if name not in _CHECKS:
-                raise unknown_keyword(of, name, [*_CHECKS, *(("epoch", "state", "start") if of == "iterate" else ())])
+                raise unknown_keyword(
+                    of, name, [*_CHECKS, *(("epoch", "state", "start", "stop") if of == "iterate" else ())]
+                )
             after.pop(name, None)
             if value is not None:
                 # Values of settings are never shown.
@@ -127,10 +146,7 @@ class RunOptions:
             # The device that it was given with is taken back.
             del after[name]
         changed = RunOptions(after)
-        if changed["as_tuple"] and changed["as_"] == "arrow":
-            raise GraphError(
-                f'{of}: as_tuple is for batches of arrays, and as_="arrow" gives record batches: leave one out'
-            )
+        check_form(changed["as_tuple"], changed["as_"], of)
         return changed
 
     @classmethod

@@ -10,7 +10,7 @@ from headrace._arguments.suggestions import did_you_mean
 from headrace._runs.ragged import rows_in
 from headrace.errors import GraphError
 
-__all__ = ["PAD", "TupleMaking", "given_columns"]
+__all__ = ["PAD", "TupleMaking", "check_form", "given_columns"]
 
 # The column that marks rows which fill the last round of ranks.
 PAD = "_pad"
@@ -29,6 +29,13 @@ def given_columns(name: str, value: Any, of: str) -> bool | tuple[str, ...]:
     if not names:
         raise GraphError(f"{of}: {name} names no column; write True for all columns in the order of the schema")
     return names
+
+
+def check_form(as_tuple: Any, as_: Any, of: str) -> None:
+    if as_tuple and as_ == "arrow":
+        raise GraphError(
+            f'{of}: as_tuple is for batches of arrays, and as_="arrow" gives record batches: leave one out'
+        )
 
 
 class TupleMaking:

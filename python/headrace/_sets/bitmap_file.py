@@ -18,7 +18,7 @@ _MOST_PIXELS = 1 << 26
 def grey_pixels(file: SetFile) -> Any:
     """uint8 of shape (height, width)."""
     data = file.rest()
-    if len(data) < _HEADS or data[:2] != b"BM":
+    if len(data) < _HEADS or bytes(data[:2]) != b"BM":
         file.fail("it is not a BMP")
     (start,) = struct.unpack_from("<I", data, 10)
     size, width, height, _, bits, packing = struct.unpack_from("<IiiHHI", data, 14)
@@ -37,7 +37,7 @@ def grey_pixels(file: SetFile) -> Any:
     return colours[..., 0]
 
 
-def _palette(file: SetFile, data: bytearray, begin: int, end: int) -> Any:
+def _palette(file: SetFile, data: memoryview, begin: int, end: int) -> Any:
     """The grey of each of 256 numbers."""
     count = min((end - begin) // 4, 256)
     if count <= 0:

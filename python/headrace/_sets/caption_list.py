@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
@@ -14,13 +15,15 @@ from headrace._sets.set_table import LeftOut, SetTable
 
 __all__ = ["caption_table"]
 
+_NO_BAR = re.compile(r"\s*([0-9]+)\s+(.*\S)\s*")
+
 
 def caption_table(
     folder: SetFolder,
     file: SetFile,
     bases: Sequence[str],
     missing: str,
-    kept: Collection[str] | None = None,
+    kept: Sequence[str] | None = None,
     nowhere: Collection[str] = (),
 ) -> SetTable:
     """`kept`: the photographs to give; None: all. `nowhere`: those that no copy of the set has."""
@@ -30,7 +33,9 @@ def caption_table(
             file.fail(f"caption {number} of {name} comes twice", line)
         captions[name][number] = text_of(file, line, text)
     left_out = [LeftOut(file.path, name, "no copy of the set has it") for name in nowhere if captions.pop(name, None)]
-    names = [name for name in captions if kept is None or name in kept]
+    chosen = None if kept is None else set(kept)
+    names = [name for name in captions if chosen is None or name in chosen]
+    left_out += [LeftOut(file.path, name, "it has no caption") for name in kept or () if name not in captions]
     base = folder.folder(*bases)
     there, absent = present(folder, base, names, file.path, missing)
     names = [names[number] for number in there]
@@ -58,12 +63,19 @@ def _fields(file: SetFile) -> Iterator[tuple[int, str, int, str]]:
     """Of CSV: name and caption between commas, or with the caption's number between bars."""
     bars = file.path.endswith(".csv")
     counts: dict[str, int] = defaultdict(int)
-    for row, (line, fields) in enumerate(csv_rows(file, "|" if bars else ",")):
+    for row, (line, given) in enumerate(csv_rows(file, "|" if bars else ",")):
         if row == 0:
             continue
+        fields = _with_bar(given) if bars else given
         if len(fields) != (3 if bars else 2):
             file.fail(f"it must have {3 if bars else 2} fields, and has {len(fields)}", line)
         name = fields[0].strip()
         number = whole_numbers(file, line, [fields[1].strip()], "the number of a caption")[0] if bars else counts[name]
         counts[name] += 1
         yield line, name, number, fields[-1].strip()
+
+
+def _with_bar(fields: list[str]) -> list[str]:
+    """One line of Flickr30k's only copy in this form has spaces for the second bar."""
+    found = _NO_BAR.fullmatch(fields[1]) if len(fields) == 2 else None
+    return fields if found is None else [fields[0], found[1], found[2]]

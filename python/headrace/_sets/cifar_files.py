@@ -9,10 +9,17 @@ import numpy as np
 
 from headrace._sets.plain_pickle import read_pickle
 from headrace._sets.set_file import SetFile
+from headrace._sets.set_folder import SetFolder
 
-__all__ = ["pickled_columns", "pickled_texts", "record_columns", "text_lines"]
+__all__ = ["has_pickles", "pickled_columns", "pickled_texts", "record_columns", "text_lines"]
 
 _PIXELS = 3 * 32 * 32
+
+
+def has_pickles(folder: SetFolder, names: Sequence[str], of_records: Sequence[str], of_pickles: Sequence[str]) -> bool:
+    """Whether the files are there as pickles: all of them, or more than there are of records, which come first."""
+    records = sum(folder.has([f"{name}.bin"], of_records) for name in names)
+    return records < len(names) and records < sum(folder.has([name], of_pickles) for name in names)
 
 
 def record_columns(file: SetFile, labels: Sequence[str]) -> dict[str, Any]:
@@ -32,7 +39,7 @@ def pickled_columns(file: SetFile, labels: dict[str, str]) -> dict[str, Any]:
     pixels = held.get("data")
     if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.shape[1:] != (_PIXELS,):
         file.fail(f"its data is not an array of rows of {_PIXELS:,} uint8")
-    columns = {"image": _images(pixels)}
+    columns = {"image": _images(np.ascontiguousarray(pixels))}
     for name, key in labels.items():
         given = held.get(key)
         if not isinstance(given, list) or not all(type(each) is int and 0 <= each < 256 for each in given):
@@ -47,17 +54,23 @@ def pickled_texts(file: SetFile, *keys: str) -> list[list[str]]:
     """Names, for each of these keys."""
     held = _pickled(file)
     found = []
+    # A list may hold the same bytes many times.
+    decoded: dict[bytes, str] = {}
     for key in keys:
         given = held.get(key)
-        texts = [_text(each) for each in given] if isinstance(given, list) else []
+        texts = [_text(each, decoded) for each in given] if isinstance(given, list) else []
         if not texts or not all(isinstance(each, str) for each in texts):
             file.fail(f"its {key} is not a list of names")
         found.append(texts)
     return found
 
 
-def _text(value: Any) -> Any:
-    return value.decode("latin-1") if isinstance(value, bytes) else value
+def _text(value: Any, decoded: dict[bytes, str]) -> Any:
+    if not isinstance(value, bytes):
+        return value
+    if value not in decoded:
+        decoded[value] = value.decode("latin-1")
+    return decoded[value]
 
 
 def text_lines(file: SetFile) -> list[str]:

@@ -15,7 +15,7 @@ _Kind = TypeVar("_Kind")
 _NAMES = {str: "a text", int: "a whole number", list: "a list", dict: "an object", bool: "true or false"}
 
 
-def json_of(file: SetFile, text: str | bytes | bytearray, line: int | None = None) -> Any:
+def json_of(file: SetFile, text: str | bytes, line: int | None = None) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

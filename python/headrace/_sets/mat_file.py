@@ -28,10 +28,10 @@ def read_mat(file: SetFile, wanted: tuple[str, ...]) -> dict[str, Any]:
     header = file.read(_HEADER, "the header")
     order = {b"IM": "<", b"MI": ">"}.get(bytes(header[126:128]))
     if order is None:
-        is_hdf5 = header[:8] == b"\x89HDF\r\n\x1a\n"
+        is_hdf5 = bytes(header[:8]) == b"\x89HDF\r\n\x1a\n"
         file.fail("it is not a MATLAB 5 file" + (", but one of HDF5 (MATLAB 7.3)" if is_hdf5 else ""))
     found: dict[str, Any] = {}
-    data = memoryview(file.rest())
+    data = file.rest()
     place = 0
     while place < len(data):
         kind, body, place = _element(file, data, place, order)

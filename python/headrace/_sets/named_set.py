@@ -21,6 +21,7 @@ from headrace._graph.set_calls import SetCall
 from headrace._sets.entry_columns import with_entries
 from headrace._sets.line_source import LineSource
 from headrace._sets.picture_names import paths_below
+from headrace._sets.picture_rows import rows_in_memory
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import LeftOut, SetTable
 from headrace.errors import ResourceError
@@ -37,6 +38,10 @@ class NamedSet(Dataset):
 
     Attributes:
         left_out: What the set's files name and no row gives: file, entry and reason of each.
+        doubts: Of a set with boxes, how many reach beyond their picture ("boxes_outside") or have no width or height
+            ("boxes_empty"), and the first of each, as "box 2 of 0007.jpg", or "" ("first_outside" and "first_empty").
+            They are given as they are. Where the files do not say how large pictures are, only boxes that begin left
+            of or above them are known to reach beyond.
     """
 
     publisher: ClassVar[str] = ""
@@ -45,6 +50,7 @@ class NamedSet(Dataset):
     _table: ClassVar[Callable[..., SetTable | LineSource]]
 
     left_out: list[LeftOut]
+    doubts: dict[str, int | str]
     # Of the source itself, which operators may stand on.
     _set_node: _engine.Node
     _set_binding: Binding
@@ -99,13 +105,16 @@ class NamedSet(Dataset):
         if table.entries is not None:
             self._become(with_entries(self._copy(), *table.entries, shuffle, seed, name))
         self.left_out = table.left_out
+        self.doubts = dict(table.doubts)
         if self.left_out:
             self._say_left_out(of)
+        self.left_out = [*self.left_out, *table.asked_out]
 
     def _open_lines(self, lines: LineSource, shuffle: bool, seed: int | None, name: str | None) -> None:
         self._become(lines.opened(shuffle, seed, name))
         self._set_call = None
         self.left_out = []
+        self.doubts = {}
 
     def _say_left_out(self, of: str) -> None:
         first = self.left_out[0]
@@ -122,6 +131,6 @@ def _rows_in_memory(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Each row in one piece: files may have planes or columns first, in which rows are read slowly, as is the checksum of
     an array that each iterator makes."""
     return {
-        name: np.ascontiguousarray(column) if isinstance(column, np.ndarray) and column.ndim > 1 else column
+        name: rows_in_memory(column) if isinstance(column, np.ndarray) and column.ndim > 1 else column
         for name, column in columns.items()
     }

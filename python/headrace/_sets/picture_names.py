@@ -32,10 +32,12 @@ def paths_below(base: str, names: Any) -> Any:
 
 
 def present(
-    folder: SetFolder, base: str, names: Sequence[str], named_by: str, missing: str
+    folder: SetFolder, base: str, names: Sequence[str], named_by: str, missing: str, *, again: bool = False
 ) -> tuple[list[int], list[LeftOut]]:
     """The numbers of those names of files below `base` that are there, and what is left out. NotFoundError names those
-    that are missing, unless they are skipped."""
+    that are missing, unless they are skipped; DataError one that leads elsewhere, or comes twice, unless names may come
+    `again`."""
+    _check(names, named_by, again)
     by_folder: dict[str, list[int]] = defaultdict(list)
     for number, name in enumerate(names):
         by_folder[os.path.dirname(name)].append(number)
@@ -50,6 +52,19 @@ def present(
     gone = set(absent)
     left_out = [LeftOut(named_by, names[number], f"it is not in {folder.path(base)}") for number in absent]
     return [number for number in range(len(names)) if number not in gone], left_out
+
+
+def _check(names: Sequence[str], named_by: str, again: bool) -> None:
+    for name in names:
+        if name.startswith("/") or ".." in name.split("/"):
+            raise DataError(f"{named_by}: {name!r} is not the path of a file within a folder")
+    if again or len(set(names)) == len(names):
+        return
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"{named_by}: {name} comes twice")
+        seen.add(name)
 
 
 def class_pictures(

@@ -1,4 +1,5 @@
-"""`SetFile` is a file of a named set, plain or compressed: read whole, at most once, and noted for the fingerprint."""
+"""`SetFile` is a file of a named set, plain or compressed: read whole, at most once, and noted for the fingerprint. What
+it gives of a plain file are views of its bytes."""
 
 from __future__ import annotations
 
@@ -42,18 +43,20 @@ class SetFile:
     def __init__(self, path: str, note: Callable[[int, int], None]) -> None:
         self.path = path
         self._note = note
+        self._plain: memoryview | None = None
+        """What was not read yet; None: the file was not opened, or is compressed."""
         self._stream: _Stream | None = None
-        self._left: int | None = None
-        """How many bytes may be decompressed; None: all, as they are those of the file."""
+        self._left = 0
+        """How many bytes may be decompressed."""
 
-    def read(self, count: int, what: str) -> bytearray:
+    def read(self, count: int, what: str) -> memoryview:
         """The next `count` bytes. DataError if the file ends before them."""
         found = self._read(count)
         if len(found) < count:
             self.fail(f"it ends within {what}, after {len(found):,} of {count:,} bytes")
         return found
 
-    def rest(self) -> bytearray:
+    def rest(self) -> memoryview:
         return self._read(None)
 
     def end(self, what: str) -> None:
@@ -68,9 +71,9 @@ class SetFile:
 
     def all_lines(self) -> Iterator[tuple[int, str]]:
         """Those that are blank, too."""
-        data = self.rest().removeprefix(b"\xef\xbb\xbf")
+        data = bytes(self.rest()).removeprefix(b"\xef\xbb\xbf")
         for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), 1):
-            yield number, os.fsdecode(bytes(line.removesuffix(b"\r")))
+            yield number, os.fsdecode(line.removesuffix(b"\r"))
 
     def note(self, size: int, checksum: int) -> None:
         """Notes what the engine read of the file, in this one's place."""
@@ -82,12 +85,22 @@ class SetFile:
         error.file = self.path
         raise error
 
-    def _read(self, count: int | None) -> bytearray:
+    def _read(self, count: int | None) -> memoryview:
+        if self._plain is None and self._stream is None:
+            self._open()
+        if self._plain is None:
+            return memoryview(self._unpacked(count))
+        found = self._plain if count is None else self._plain[:count]
+        # The file's bytes are not held by what has none of them.
+        self._plain = self._plain[len(found) :] if len(found) < len(self._plain) else memoryview(b"")
+        return found
+
+    def _unpacked(self, count: int | None) -> bytearray:
+        assert self._stream is not None
         found = bytearray()
         try:
-            stream = self._opened()
             while count is None or len(found) < count:
-                piece = stream.read(_PIECE if count is None else min(_PIECE, count - len(found)))
+                piece = self._stream.read(_PIECE if count is None else min(_PIECE, count - len(found)))
                 if not piece:
                     break
                 self._count(len(piece))
@@ -103,8 +116,6 @@ class SetFile:
         return found
 
     def _count(self, size: int) -> None:
-        if self._left is None:
-            return
         self._left -= size
         if self._left < 0:
             self.fail(
@@ -112,16 +123,15 @@ class SetFile:
                 "anew, or decompress it, if you trust it"
             )
 
-    def _opened(self) -> _Stream:
-        if self._stream is None:
-            try:
-                data = read_whole(self.path)
-            except OSError as error:
-                raise system_error(f"cannot read {self.path}", error) from None
-            self._note(len(data), zlib.crc32(data))
-            raw = io.BytesIO(data)
-            opener = next((opener for mark, opener in _OPENERS if data.startswith(mark)), None)
-            if opener is not None:
-                self._left = max(_ALWAYS, _MOST_TIMES * len(data))
-            self._stream = raw if opener is None else opener(raw)
-        return self._stream
+    def _open(self) -> None:
+        try:
+            data = read_whole(self.path)
+        except OSError as error:
+            raise system_error(f"cannot read {self.path}", error) from None
+        self._note(len(data), zlib.crc32(data))
+        opener = next((opener for mark, opener in _OPENERS if data.startswith(mark)), None)
+        if opener is None:
+            self._plain = memoryview(data)
+            return
+        self._left = max(_ALWAYS, _MOST_TIMES * len(data))
+        self._stream = opener(io.BytesIO(data))

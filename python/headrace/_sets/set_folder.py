@@ -18,6 +18,7 @@ __all__ = ["SetFolder"]
 
 # Of the names in a message.
 _SHOWN = 8
+_ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip", ".rar", ".7z")
 
 
 class SetFolder:
@@ -114,8 +115,20 @@ class SetFolder:
         places = ", ".join(dict.fromkeys(self.path(sub) if sub else self.root for sub in below))
         raise NotFoundError(
             f"{self.of}: {len(missing):,} of {of:,} {'file' if of == 1 else 'files'} missing: {listed}; looked in {places}. "
-            f"The set is not downloaded: its publisher gives it at {self.publisher}" + (f"; {advice}" if advice else "")
+            f"The set is not downloaded: its publisher gives it at {self.publisher}"
+            + "".join(f"; {each}" for each in (advice, self._mistake()) if each)
         )
+
+    def _mistake(self) -> str:
+        """What may be wrong with the root: users give an archive, or unpack one and forget another."""
+        if is_far(self.root):
+            return ""
+        if not os.path.isdir(self.root):
+            what = "is not a folder" if os.path.lexists(self.root) else "does not exist"
+            return f"{self.root} {what}: give the folder that holds the files, unpacked"
+        names = sorted(name for name in os.listdir(self.root) if name.lower().endswith(_ARCHIVES))
+        listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        return f"archives must be unpacked, and {listed} may hold them" if names else ""
 
     def note(self, name: str, size: int, checksum: int) -> None:
         """Notes what the engine read of files, for the fingerprint."""

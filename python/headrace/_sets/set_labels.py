@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace._sets.set_file import SetFile
 
-__all__ = ["check_labels", "class_labels"]
+__all__ = ["check_labels", "class_labels", "with_labels"]
 
 
 def check_labels(file: SetFile, given: Any, classes: Mapping[str, int]) -> Any:
@@ -23,6 +23,12 @@ def check_labels(file: SetFile, given: Any, classes: Mapping[str, int]) -> Any:
         listed = f"{min(classes.values())} to {max(classes.values())}"
         file.fail(f"label {row} is {labels[row]}; the labels of its {len(classes)} classes are {listed}")
     return labels
+
+
+def with_labels(file: SetFile, part: Mapping[str, Any], classes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    """The columns of a file, those of labels checked."""
+    checked = {name: check_labels(file, part[name], labels) for name, labels in classes.items()}
+    return {"image": part["image"]} | checked
 
 
 def class_labels(file: SetFile, names: Iterable[str]) -> dict[str, int]:

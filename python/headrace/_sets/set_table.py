@@ -23,7 +23,7 @@ class SetTable:
     columns: Mapping[str, Any]
     """Arrays of equally many rows, or `headrace.ragged`, in the order of the rows' columns."""
     classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Labels by class name, of columns of labels."""
+    """Labels by class name, of columns of labels, and of those of masks, whose pixels are labels."""
     pictures: str | None = None
     """The column that names the file of each row, whose bytes take its place."""
     folder: str = ""
@@ -31,5 +31,9 @@ class SetTable:
     left_out: list[LeftOut] = field(default_factory=list)
     further_pictures: tuple[str, ...] = ()
     """More such columns."""
+    asked_out: list[LeftOut] = field(default_factory=list)
+    """What is left out because an argument asks for it: listed as well, without a warning."""
+    doubts: Mapping[str, int | str] = field(default_factory=dict)
+    """Of a set with boxes, what `box_doubts` counts."""
     entries: tuple[str, tuple[str, ...]] | None = None
     """A column before the others, and the LMDB files whose values it has, one file after the other."""

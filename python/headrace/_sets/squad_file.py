@@ -19,7 +19,7 @@ _TEXTS = ("id", "title", "context", "question")
 
 
 def squad_table(file: SetFile, may_be_impossible: bool) -> SetTable:
-    questions = list(_questions(file, json_of(file, file.rest())))
+    questions = list(_questions(file, json_of(file, bytes(file.rest()))))
     if not questions:
         file.fail("it has no questions")
     columns: dict[str, Any] = {

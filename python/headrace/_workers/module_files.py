@@ -1,4 +1,4 @@
-"""`ModuleFiles` tells a worker process that a module of the user's was edited after it imported it."""
+"""`ModuleFiles` tells a worker process that a user module was edited after it imported it."""
 
 import time
 

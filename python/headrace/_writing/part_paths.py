@@ -8,8 +8,10 @@ from headrace._files.places import is_far, is_folder, list_folder
 from headrace._files.system_error import saying
 from headrace.errors import UnsupportedError
 
-__all__ = ["MOST_FILES", "check_no_other_set", "part_paths", "set_pattern"]
+__all__ = ["MANIFEST", "MOST_FILES", "check_no_other_set", "part_paths", "set_pattern"]
 
+MANIFEST = ".manifest.json"
+"""The ending of the name of what lists the files of a set, after the set's."""
 MOST_FILES = 99_999
 # Endings after that of the format.
 _COMPRESSED = (".gz", ".zst")

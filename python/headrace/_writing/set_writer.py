@@ -8,15 +8,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headrace import _engine
 from headrace._arguments.counted import counted
 from headrace._arguments.storage import within
 from headrace._files.places import is_far
-from headrace._writing.encoding import DRAFT, Encoding, Part
+from headrace._writing.encoding import DRAFT, Encoding, Part, Stream
 from headrace._writing.far_set import FarSet
 from headrace._writing.part_paths import check_no_other_set, part_paths
 from headrace._writing.set_journal import FinishedPart, SetJournal
@@ -26,7 +26,17 @@ from headrace.errors import StateError, UnsupportedError
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
 
-__all__ = ["WrittenSet", "write_set"]
+__all__ = [
+    "SetInProgress",
+    "SetWriter",
+    "WriteSet",
+    "WrittenSet",
+    "discarding",
+    "fill",
+    "kept_part",
+    "state_of",
+    "write_set",
+]
 
 # Changes when the same rows would give other parts.
 _FORMAT = 1
@@ -48,6 +58,24 @@ class WrittenSet:
     """Of this run."""
 
 
+WriteSet = Callable[..., WrittenSet]
+"""`write_set`, perhaps with another writer."""
+
+
+class SetInProgress(Protocol):
+    """The parts of a set that are finished, until `commit` gives their files their names: SetJournal, or FarSet."""
+
+    keeps_parts: bool
+    finished: list[FinishedPart]
+    rows: int | None
+
+    def begin(self, rows: int | None) -> None: ...
+    def add(self, part: FinishedPart) -> None: ...
+    def commit(self, made: Sequence[tuple[str, int]] | None = None) -> None: ...
+    def __enter__(self) -> "SetInProgress": ...
+    def __exit__(self, *_: Any) -> None: ...
+
+
 def write_set(
     dataset: "Dataset",
     path: str,
@@ -57,6 +85,7 @@ def write_set(
     files: int = 1,
     paths: list[str] | None = None,
     resume: bool = False,
+    writer: "Callable[[Dataset, int, Encoding, list[str]], SetWriter] | None" = None,
 ) -> WrittenSet:
     """Writes the rows of epoch `dataset.epoch`, in their order: each file has a run of them, and all have equally many,
     or one less. Files get their names together, when all of them are there.
@@ -74,6 +103,7 @@ def write_set(
         files: The number of files.
         paths: Their paths, where they are not those of `part_paths`.
         resume: Go on with what an earlier run with the same arguments left.
+        writer: Makes what writes the parts; None: SetWriter, which writes them in this process, in succession.
     """
     started = time.monotonic()
     check_folder(path, encoding.of)
@@ -85,18 +115,20 @@ def write_set(
     # What is kept with the dataset for its loops is not for files.
     rows = dataset.options(**given).options(as_=None, as_tuple=None, device=None, bytes_as="memoryview")
     with within(rows._options["storage"]):
+        rows._refuse_endless(encoding.of)
         if paths is None:
             check_no_other_set(path, files, encoding.of)
             paths = part_paths(path, files)
-        return _written(_SetWriter(rows, dataset.epoch, encoding, paths), path, resume, started)
+        made = (writer or SetWriter)(rows, dataset.epoch, encoding, paths)
+        return _written(made, path, resume, started)
 
 
-def _written(writer: "_SetWriter", path: str, resume: bool, started: float) -> WrittenSet:
+def _written(writer: "SetWriter", path: str, resume: bool, started: float) -> WrittenSet:
     encoding, paths = writer.encoding, writer.paths
     with writer.begun(path, resume) as journal:
         kept = len(journal.finished)
         with _noting_what_is_kept(journal):
-            writer.run(journal)
+            writer.write_rest(journal)
             counts = [part.rows for part in journal.finished]
             made = encoding.assemble(paths, counts)
             journal.commit(made)
@@ -107,106 +139,123 @@ def _written(writer: "_SetWriter", path: str, resume: bool, started: float) -> W
     return WrittenSet(paths, counts, written, kept, time.monotonic() - started)
 
 
-class _SetWriter:
+class SetWriter:
+    """Writes the parts of one set. Used by one thread."""
+
     def __init__(self, rows: "Dataset", epoch: int, encoding: Encoding, paths: list[str]) -> None:
-        self._rows = rows
-        self._epoch = epoch
+        self.rows = rows
+        self.epoch = epoch
         self.encoding = encoding
         self.paths = paths
-        self._files = [encoding.files(path) for path in paths]
-        self.row_file = self._files[0].index(paths[0])
+        self.files = [encoding.files(path) for path in paths]
+        """Of each part."""
+        self.row_file = self.files[0].index(paths[0])
         """The place of the file of rows among those of a part."""
 
-    def begun(self, path: str, resume: bool) -> SetJournal | FarSet:
+    def begun(self, path: str, resume: bool) -> SetInProgress:
         """The journal, with the parts that an earlier run had finished; of a far store none."""
         if is_far(path):
-            return FarSet(self._files)
-        job = self._job()
-        journal = SetJournal.resume(path, self._files, job) if resume else None
-        return journal or SetJournal.create(path, self._files, job)
+            return FarSet(self.files)
+        return self.journal(path, resume)
 
-    def run(self, journal: SetJournal | FarSet) -> None:
+    def journal(self, path: str, resume: bool) -> SetJournal:
+        job = self._job()
+        journal = SetJournal.resume(path, self.files, job) if resume else None
+        return journal or SetJournal.create(path, self.files, job)
+
+    def write_rest(self, journal: SetInProgress) -> None:
         """Writes the parts that are left."""
-        parts = len(self.paths)
         first = len(journal.finished)
-        if first == parts:
+        if first == len(self.paths):
             return
         if first == 0:
             journal.begin(self._count())
+        self.write_from(first, journal)
+
+    def write_from(self, first: int, journal: SetInProgress) -> None:
+        """Writes part `first` and those after it."""
+        last = len(self.paths) - 1
         number = sum(part.rows for part in journal.finished)
         with self._rows_after(journal) as rows:
-            for index in range(first, parts):
+            for index in range(first, last + 1):
                 # The last part takes what is left, whatever was counted.
-                left = None if index == parts - 1 else max(0, self._end_of(index, journal.rows or 0) - number)
+                left = None if index == last else max(0, self.end_of(index, journal.rows or 0) - number)
                 part = self.encoding.begin(self.paths[index])
-                with _discarding(part):
-                    count = self._fill(part, itertools.islice(rows, left), number)
-                    state = None if left is None else _state_of(rows)
+                with discarding(part):
+                    count = fill(part, itertools.islice(rows, left), number)
+                    state = None if left is None else state_of(rows)
                     journal.add(self._sealed(journal, index, part, count, state))
                 number += count
 
-    def _fill(self, part: Part, rows: Iterator[dict[str, Any]], first: int) -> int:
-        """The number of rows; `first` is that of the first one in the set."""
-        number = first
-        for row in rows:
-            part.append(row, number)
-            number += 1
-        part.finish()
-        return number - first
-
-    def _rows_after(self, journal: SetJournal | FarSet) -> Any:
+    def _rows_after(self, journal: SetInProgress) -> Any:
         state = journal.finished[-1].state_bytes if journal.finished else None
         if state is None:
-            return self._rows.iterate(epoch=self._epoch)
+            return self.rows.iterate(epoch=self.epoch)
         try:
-            return self._rows.iterate(state=state)
+            return self.rows.iterate(state=state)
         except StateError as error:
             raise StateError(
                 f"{self.encoding.of}: the files that are there are of another dataset: {error}; leave resume (--resume) "
                 "out to begin anew"
             ) from error
 
-    def _end_of(self, index: int, total: int) -> int:
+    def end_of(self, index: int, total: int) -> int:
         """The row after the last one of a part."""
         return (index + 1) * total // len(self.paths)
 
-    def _sealed(
-        self, journal: SetJournal | FarSet, index: int, part: Part, count: int, state: str | None
-    ) -> FinishedPart:
+    def _sealed(self, journal: SetInProgress, index: int, part: Part, count: int, state: str | None) -> FinishedPart:
+        if not isinstance(journal, FarSet):
+            return kept_part(part.streams, self.files[index], count, state)
         for stream in part.streams:
             stream.seal()
-        if isinstance(journal, FarSet):
-            return journal.sealed(part.streams, count)
-        sizes, checksums = [], []
-        for file in self._files[index]:
-            size, checksum = _engine.file_checksum(os.fsencode(file + DRAFT))
-            sizes.append(size)
-            checksums.append(checksum)
-        # There may be more parts than files that can be open.
-        for stream in part.streams:
-            stream.keep()
-        return FinishedPart(count, state, sizes, checksums)
+        return journal.sealed(part.streams, count)
 
     def _count(self) -> int | None:
         """Of all rows, where it decides which file they are in."""
         if len(self.paths) == 1:
             return None
-        count = self._rows._finite_count(self.encoding.of)
+        count = self.rows._finite_count(self.encoding.of)
         if count is not None:
             return count
         # Only a run of the pipeline shows it.
-        with self._rows.options(callbacks=None, profile=None).iterate(epoch=self._epoch) as rows:
+        with self.rows.options(callbacks=None, profile=None).iterate(epoch=self.epoch) as rows:
             return sum(1 for _ in rows)
 
     def _job(self) -> str:
         """Names what is written and how, but for the graph, which states name."""
-        options = self._rows._options
-        rows = [self._epoch, options["seed"], options["shard"], options["even"]]
+        options = self.rows._options
+        rows = [self.epoch, options["seed"], options["shard"], options["even"]]
         parts = [_FORMAT, self.encoding.of, self.encoding.identity, len(self.paths), rows]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _state_of(rows: Any) -> str | None:
+def fill(part: Part, rows: Iterator[dict[str, Any]], first: int) -> int:
+    """Writes the rows of a part. The number of them; `first` is that of the first one in the set."""
+    number = first
+    for row in rows:
+        part.append(row, number)
+        number += 1
+    part.finish()
+    return number - first
+
+
+def kept_part(streams: Sequence[Stream], files: Sequence[str], rows: int, state: str | None) -> FinishedPart:
+    """Leaves the drafts of a part, whose files these are, on the disk."""
+    for stream in streams:
+        stream.seal()
+    sizes, checksums = [], []
+    for file in files:
+        size, checksum = _engine.file_checksum(os.fsencode(file + DRAFT))
+        sizes.append(size)
+        checksums.append(checksum)
+    # There may be more parts than files that can be open.
+    for stream in streams:
+        stream.keep()
+    return FinishedPart(rows, state, sizes, checksums)
+
+
+def state_of(rows: Any) -> str | None:
+    """In base64; None: of a pipeline that cannot be restored."""
     try:
         return base64.b64encode(rows.state()).decode()
     except StateError:
@@ -214,7 +263,7 @@ def _state_of(rows: Any) -> str | None:
 
 
 @contextlib.contextmanager
-def _discarding(part: Part) -> Iterator[None]:
+def discarding(part: Part) -> Iterator[None]:
     """Removes what an exception leaves of a part."""
     try:
         yield
@@ -225,7 +274,7 @@ def _discarding(part: Part) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _noting_what_is_kept(journal: SetJournal | FarSet) -> Iterator[None]:
+def _noting_what_is_kept(journal: SetInProgress) -> Iterator[None]:
     try:
         yield
     except BaseException as error:

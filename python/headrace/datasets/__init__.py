@@ -4,6 +4,10 @@ Each is a source over files that are on this machine; none is downloaded. `docs/
 `docs/adding-a-set.md` says how one is added.
 """
 
+from headrace import sources
+from headrace._arguments.import_statement import imports_from
+from headrace._arguments.other_libraries import source_advice
+from headrace._arguments.set_names import set_called
 from headrace._arguments.suggestions import did_you_mean
 from headrace._sets.coco_annotations import CocoCategory
 from headrace._sets.named_set import SETS, NamedSet
@@ -16,6 +20,7 @@ from headrace.datasets.celeba import CelebA
 from headrace.datasets.cifar10 import Cifar10
 from headrace.datasets.cifar100 import Cifar100
 from headrace.datasets.cityscapes import Cityscapes
+from headrace.datasets.clevr import CLEVR
 from headrace.datasets.clue import CLUE
 from headrace.datasets.cmu_arctic import CMUArctic
 from headrace.datasets.coco import Coco
@@ -83,6 +88,7 @@ from headrace.datasets.yes_no import YesNo
 __all__ = [
     "AGNews",
     "AmazonReview",
+    "CLEVR",
     "CLUE",
     "CMUArctic",
     "Caltech101",
@@ -163,4 +169,10 @@ for _name in __all__:
 
 
 def __getattr__(name: str) -> object:
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, SETS)}")
+    # Of torchvision's folders, and of others' functions.
+    advice = None if name.startswith("_") else source_advice(name)
+    called = set_called(name)
+    near = f"; it is called {called}" if called else did_you_mean(name, SETS)
+    near = f"; it is headrace.{name}" if name in sources.__all__ else near
+    said = f"module {__name__!r} has no attribute {name!r}{f'; {advice}' if advice else near}"
+    raise ImportError(said, name=__name__) if imports_from(1) else AttributeError(said, name=name)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headrace._arguments.options import choice, texts
+from headrace._sets.box_doubts import box_doubts
 from headrace._sets.celeb_list import read_list
 from headrace._sets.named_set import NamedSet
 from headrace._sets.object_columns import BOXES, boxes_as
@@ -121,7 +122,8 @@ class CelebA(NamedSet):
             corners[:, 2:] += corners[:, :2]
             columns["boxes"] = boxes_as(corners, boxes).reshape(-1, 1, 4)
         classes = {"attr": {name: number for number, name in enumerate(attr.head)}}
-        return SetTable(columns, classes, "image", base, left_out)
+        doubts = box_doubts(columns["image"], columns["boxes"], boxes) if "boxes" in more else {}
+        return SetTable(columns, classes, "image", base, left_out, doubts=doubts)
 
 
 def _places(name: str) -> tuple[str, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any, Literal
 
-import numpy as np
-
 from headrace._arguments.options import choice
-from headrace._sets.cifar_files import pickled_columns, pickled_texts, record_columns, text_lines
+from headrace._sets.cifar_files import has_pickles, pickled_columns, pickled_texts, record_columns, text_lines
 from headrace._sets.digit_pictures import SPLITS
 from headrace._sets.named_set import NamedSet
-from headrace._sets.picture_rows import joined_rows
+from headrace._sets.picture_rows import joined_columns
 from headrace._sets.set_folder import SetFolder
-from headrace._sets.set_labels import check_labels, class_labels
+from headrace._sets.set_labels import class_labels, with_labels
 from headrace._sets.set_table import SetTable
 
 __all__ = ["Cifar10"]
@@ -57,16 +56,15 @@ class Cifar10(NamedSet):
     @staticmethod
     def _table(folder: SetFolder, split: str) -> SetTable:
         batches = [name for part, names in _BATCHES.items() if split in (part, "all") for name in names]
-        parts: list[dict[str, Any]]
-        if folder.has(batches, _PYTHON) and not folder.has([f"{name}.bin" for name in batches], _BINARY):
+        parts: Iterator[dict[str, Any]]
+        if has_pickles(folder, batches, _BINARY, _PYTHON):
             *files, meta = folder.files([*batches, "batches.meta"], _PYTHON)
             (names,) = pickled_texts(meta, "label_names")
             labels = class_labels(meta, names)
-            parts = [pickled_columns(file, {"label": "labels"}) for file in files]
+            parts = (pickled_columns(file, {"label": "labels"}) for file in files)
         else:
             *files, meta = folder.files([*(f"{name}.bin" for name in batches), "batches.meta.txt"], _BINARY)
             labels = class_labels(meta, text_lines(meta))
-            parts = [record_columns(file, ["label"]) for file in files]
-        checked = [check_labels(file, part["label"], labels) for file, part in zip(files, parts, strict=True)]
-        images = joined_rows([part["image"] for part in parts])
-        return SetTable({"image": images, "label": np.concatenate(checked)}, {"label": labels})
+            parts = (record_columns(file, ["label"]) for file in files)
+        checked = (with_labels(file, part, {"label": labels}) for file, part in zip(files, parts, strict=True))
+        return SetTable(joined_columns(checked, len(files)), {"label": labels})

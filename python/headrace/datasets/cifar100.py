@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any, Literal
 
-import numpy as np
-
 from headrace._arguments.options import choice
-from headrace._sets.cifar_files import pickled_columns, pickled_texts, record_columns, text_lines
+from headrace._sets.cifar_files import has_pickles, pickled_columns, pickled_texts, record_columns, text_lines
 from headrace._sets.digit_pictures import SPLITS
 from headrace._sets.named_set import NamedSet
-from headrace._sets.picture_rows import joined_rows
+from headrace._sets.picture_rows import joined_columns
 from headrace._sets.set_folder import SetFolder
-from headrace._sets.set_labels import check_labels, class_labels
+from headrace._sets.set_labels import class_labels, with_labels
 from headrace._sets.set_table import SetTable
 
 __all__ = ["Cifar100"]
@@ -57,13 +56,13 @@ class Cifar100(NamedSet):
     @staticmethod
     def _table(folder: SetFolder, split: str) -> SetTable:
         batches = ["train", "test"] if split == "all" else [split]
-        parts: list[dict[str, Any]]
-        if folder.has(batches, _PYTHON) and not folder.has([f"{name}.bin" for name in batches], _BINARY):
+        parts: Iterator[dict[str, Any]]
+        if has_pickles(folder, batches, _BINARY, _PYTHON):
             *files, meta = folder.files([*batches, "meta"], _PYTHON)
             held = {"label": "fine_labels", "coarse_label": "coarse_labels"}
             fine, coarse = pickled_texts(meta, "fine_label_names", "coarse_label_names")
             classes = {"label": class_labels(meta, fine), "coarse_label": class_labels(meta, coarse)}
-            parts = [pickled_columns(file, held) for file in files]
+            parts = (pickled_columns(file, held) for file in files)
         else:
             names = ["fine_label_names.txt", "coarse_label_names.txt"]
             *files, kinds, groups = folder.files([*(f"{name}.bin" for name in batches), *names], _BINARY)
@@ -71,9 +70,6 @@ class Cifar100(NamedSet):
                 "label": class_labels(kinds, text_lines(kinds)),
                 "coarse_label": class_labels(groups, text_lines(groups)),
             }
-            parts = [record_columns(file, ["coarse_label", "label"]) for file in files]
-        columns = {"image": joined_rows([part["image"] for part in parts])}
-        for name, labels in classes.items():
-            checked = [check_labels(file, part[name], labels) for file, part in zip(files, parts, strict=True)]
-            columns[name] = np.concatenate(checked)
-        return SetTable(columns, classes)
+            parts = (record_columns(file, ["coarse_label", "label"]) for file in files)
+        checked = (with_labels(file, part, classes) for file, part in zip(files, parts, strict=True))
+        return SetTable(joined_columns(checked, len(files)), classes)

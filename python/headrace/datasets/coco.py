@@ -19,7 +19,7 @@ from headrace._sets.object_columns import BOXES
 from headrace._sets.picture_names import MISSING, path_column, present
 from headrace._sets.set_file import SetFile
 from headrace._sets.set_folder import SetFolder
-from headrace._sets.set_table import SetTable
+from headrace._sets.set_table import LeftOut, SetTable
 from headrace.errors import DataError, GraphError
 from headrace.transforms import ReadFile
 from headrace.vision import Decode, DrawLabelMap, DrawMasks, PanopticIds
@@ -72,7 +72,7 @@ class Coco(NamedSet):
         boxes: The form of boxes: left, top, right and bottom, or left, top, width and height.
         masks: Draw a mask for each object.
         outlines: Give the outlines of which V.DrawMasks and V.DrawLabelMap make masks: `outlines` (uint8: (b,)).
-        empty: What to do about images without an annotation: "keep", or "drop" to leave them out.
+        empty: What to do about images without an annotation: "keep", or "drop" to leave them out, as `left_out` lists.
         missing: What to do about photographs that the file names and that are not there: "error", or "skip" to leave
             them out.
         pictures: The folder of the photographs within the root. None: the root, `train2017` for
@@ -153,11 +153,14 @@ class Coco(NamedSet):
         names = found.columns["file_name"]
         _check_names(file, names)
         base = pictures if pictures is not None else _picture_folder(folder, file, names)
-        there, left_out = present(folder, base, names, file.path, missing)
+        there, left_out = present(folder, base, names, file.path, missing, again=True)
         kept = np.zeros(len(names), bool)
         kept[there] = True
+        asked_out: list[LeftOut] = []
         if empty == "drop":
-            kept &= np.diff(found.columns["object_splits"]) > 0
+            bare = np.diff(found.columns["object_splits"]) == 0
+            asked_out = [LeftOut(file.path, names[row], "it has no annotation") for row in np.flatnonzero(kept & bare)]
+            kept &= ~bare
         rows = np.flatnonzero(kept)
         columns: dict[str, Any] = {
             "image": path_column([names[row] for row in rows]),
@@ -175,7 +178,8 @@ class Coco(NamedSet):
         if task == "panoptic":
             place = file.path if segments is None else folder.path(segments)
             columns["mask"] = path_column(_segment_paths(file, found, rows, absolute(place)))
-        return SetTable(columns, {} if task == "captions" else {"category": found.labels()}, "image", base, left_out)
+        classes = {} if task == "captions" else {"category": found.labels()}
+        return SetTable(columns, classes, "image", base, left_out, asked_out=asked_out)
 
 
 def _annotations(folder: SetFolder, arguments: dict[str, Any]) -> tuple[SetFile, CocoAnnotations]:

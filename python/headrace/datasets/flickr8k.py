@@ -69,5 +69,5 @@ class Flickr8k(NamedSet):
         part = f"Flickr_8k.{split}Images.txt"
         lists = [(part, f"Flickr8k_text/{part}")] if split != "all" else []
         captions, *parts = folder.files([_LISTS, *lists], ("", "Flickr8k_text"))
-        kept = {text.strip() for part in parts for _, text in part.lines()} if parts else None
+        kept = [text.strip() for part in parts for _, text in part.lines()] if parts else None
         return caption_table(folder, captions, _BASES, missing, kept, _NOWHERE)

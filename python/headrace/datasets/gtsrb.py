@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from headrace._arguments.options import choice
+from headrace._sets.box_doubts import box_doubts
 from headrace._sets.named_set import NamedSet
 from headrace._sets.object_columns import BOXES, boxes_as
 from headrace._sets.picture_names import MISSING, path_column, present
@@ -84,24 +85,25 @@ class GTSRB(NamedSet):
             entries = [each for kind, file in zip(kinds, files, strict=True) for each in _entries(file, f"{kind}/")]
         kept, left_out = present(folder, base, [name for name, _ in entries], folder.path(base), missing)
         entries = [entries[number] for number in kept]
-        numbers = np.array([each for _, each in entries], np.int64).reshape(-1, 5)
+        numbers = np.array([each for _, each in entries], np.int64).reshape(-1, 7)
         columns = {
             "image": path_column([name for name, _ in entries]),
-            "label": numbers[:, 4],
+            "label": numbers[:, 6],
             # The publisher's right and bottom edges are within the box.
-            "boxes": boxes_as(numbers[:, :4] + [0, 0, 1, 1], boxes).reshape(-1, 1, 4),
+            "boxes": boxes_as(numbers[:, 2:6] + [0, 0, 1, 1], boxes).reshape(-1, 1, 4),
         }
-        return SetTable(columns, {"label": _CLASSES}, "image", base, left_out)
+        doubts = box_doubts(columns["image"], columns["boxes"], boxes, numbers[:, :2])
+        return SetTable(columns, {"label": _CLASSES}, "image", base, left_out, doubts=doubts)
 
 
 def _entries(file: SetFile, below: str) -> list[tuple[str, list[int]]]:
-    """The names of pictures, and the corners and label of each."""
+    """The names of pictures, and the sizes, corners and label of each."""
     rows = csv_rows(file, ";")
     next(rows, None)
     found = []
     for line, (name, *fields) in rows:
-        numbers = whole_numbers(file, line, fields[2:], f"what is said of {name}")
-        if len(numbers) != 5 or not 0 <= numbers[4] < len(_CLASSES):
+        numbers = whole_numbers(file, line, fields, f"what is said of {name}")
+        if len(numbers) != 7 or not 0 <= numbers[6] < len(_CLASSES):
             file.fail("it must be a name, two sizes, four corners, and a class of 0 to 42", line)
         found.append((f"{below}{name}", numbers))
     return found

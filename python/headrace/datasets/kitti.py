@@ -9,6 +9,7 @@ import numpy as np
 
 from headrace._arguments.options import choice
 from headrace._datasets.fields.ragged_column import RaggedColumn
+from headrace._sets.box_doubts import box_doubts
 from headrace._sets.named_set import NamedSet
 from headrace._sets.object_columns import BOXES, box_columns, ragged_column
 from headrace._sets.picture_names import path_column, pictures_below
@@ -89,7 +90,8 @@ class KITTI(NamedSet):
             splits = np.cumsum([0, *map(len, flat)], dtype=np.int64)
             values = np.array([each for row in flat for each in row], np.float32).reshape(-1, 3)
             columns[field] = RaggedColumn(values, splits)
-        return SetTable(columns, {"label": _CLASSES}, "image", base, left_out)
+        doubts = box_doubts(columns["image"], columns["boxes"], boxes)
+        return SetTable(columns, {"label": _CLASSES}, "image", base, left_out, doubts=doubts)
 
 
 def _objects(file: SetFile) -> list[tuple[int, list[float]]]:

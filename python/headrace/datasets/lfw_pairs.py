@@ -71,7 +71,7 @@ class LFWPairs(NamedSet):
         pairs = face_pairs(file)
         base = folder.folder(*face_folders(aligned))
         names = [name for first, second, _ in pairs for name in (first, second)]
-        there, left_out = present(folder, base, names, file.path, missing)
+        there, left_out = present(folder, base, names, file.path, missing, again=True)
         kept = set(there)
         rows = [row for row in range(len(pairs)) if {2 * row, 2 * row + 1} <= kept]
         columns = {

@@ -95,5 +95,7 @@ class OxfordPets(NamedSet):
         if mask:
             columns["mask"] = path_column([masks[number] for number in kept])
         classes = {text_of(file, 1, breeds[breed]): breed - 1 for breed in sorted(breeds)}
-        kinds = {"cat": 0, "dog": 1}
-        return SetTable(columns, {"label": classes, "species": kinds}, "image", "", left_out, ("mask",) * mask)
+        of_columns = {"label": classes, "species": {"cat": 0, "dog": 1}}
+        if mask:
+            of_columns["mask"] = {"pet": 1, "background": 2, "border": 3}
+        return SetTable(columns, of_columns, "image", "", left_out, ("mask",) * mask)

@@ -62,7 +62,7 @@ class SBU(NamedSet):
         named = [_name(url.strip()) for _, url in urls]
         there = set(folder.entries(base))
         names = [joined if joined in there else last for joined, last in named]
-        kept, left_out = present(folder, base, names, addresses.path, missing)
+        kept, left_out = present(folder, base, names, addresses.path, missing, again=True)
         held = np.empty(len(kept), object)
         held[:] = [text_of(captions, texts[number][0], texts[number][1].strip()) for number in kept]
         columns = {"image": path_column([names[number] for number in kept]), "caption": held}

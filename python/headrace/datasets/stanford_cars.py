@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from headrace._arguments.options import choice
+from headrace._sets.box_doubts import box_doubts
 from headrace._sets.named_set import NamedSet
 from headrace._sets.object_columns import BOXES, boxes_as
 from headrace._sets.picture_names import MISSING, path_column, present
@@ -89,4 +90,5 @@ class StanfordCars(NamedSet):
             # The publisher's corners are pixels, numbered from 1, within the box.
             "boxes": boxes_as(corners[:, :4] - [1, 1, 0, 0], boxes).reshape(-1, 1, 4),
         }
-        return SetTable(columns, {"label": classes}, "image", base, left_out)
+        doubts = box_doubts(columns["image"], columns["boxes"], boxes)
+        return SetTable(columns, {"label": classes}, "image", base, left_out, doubts=doubts)

@@ -10,7 +10,7 @@ import numpy as np
 from headrace._arguments.options import choice, whole
 from headrace._sets.cifar_files import text_lines
 from headrace._sets.named_set import NamedSet
-from headrace._sets.picture_rows import joined_rows
+from headrace._sets.picture_rows import joined_columns
 from headrace._sets.set_file import SetFile
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_labels import check_labels, class_labels
@@ -74,10 +74,9 @@ class STL10(NamedSet):
             names += [f"{part}_X.bin"] + [f"{part}_y.bin"] * (part != "unlabeled")
         files = dict(zip(names, folder.files(names, ("", "stl10_binary")), strict=True))
         classes = class_labels(files["class_names.txt"], text_lines(files["class_names.txt"]))
-        parts = [_part(files[f"{part}_X.bin"], files.get(f"{part}_y.bin"), classes) for part in _SPLITS[split]]
-        columns = parts[0]
-        if len(parts) > 1:
-            columns = {name: joined_rows([part[name] for part in parts]) for name in parts[0]}
+        parts = (_part(files[f"{part}_X.bin"], files.get(f"{part}_y.bin"), classes) for part in _SPLITS[split])
+        count = len(_SPLITS[split])
+        columns = next(parts) if count == 1 else joined_columns(parts, count)
         if fold is not None:
             rows = _fold(files["fold_indices.txt"], fold, len(columns["label"]))
             columns = {name: column[rows] for name, column in columns.items()}

@@ -10,7 +10,7 @@ import numpy as np
 from headrace._arguments.options import choice
 from headrace._sets.mat_file import read_mat
 from headrace._sets.named_set import NamedSet
-from headrace._sets.picture_rows import joined_rows
+from headrace._sets.picture_rows import joined_columns
 from headrace._sets.set_file import SetFile
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_labels import check_labels
@@ -59,11 +59,9 @@ class SVHN(NamedSet):
     def _table(folder: SetFolder, split: str) -> SetTable:
         splits = ["train", "test", "extra"] if split == "all" else [split]
         files = folder.files([f"{each}_32x32.mat" for each in splits], ("", "SVHN", "svhn"))
-        parts = [_part(file) for file in files]
-        if len(parts) == 1:
-            return SetTable(parts[0], {"label": _CLASSES})
-        columns = {name: joined_rows([part[name] for part in parts]) for name in parts[0]}
-        return SetTable(columns, {"label": _CLASSES})
+        if len(files) == 1:
+            return SetTable(_part(files[0]), {"label": _CLASSES})
+        return SetTable(joined_columns((_part(file) for file in files), len(files)), {"label": _CLASSES})
 
 
 def _part(file: SetFile) -> dict[str, Any]:

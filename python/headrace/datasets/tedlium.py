@@ -85,7 +85,7 @@ class Tedlium(NamedSet):
             files[0].fail("neither it nor another list has a segment")
         names = [f"{each.talk}.sph" for each in segments]
         place = folder.folder(f"{base}/sph")
-        kept, left_out = present(folder, place, names, files[0].path, missing)
+        kept, left_out = present(folder, place, names, files[0].path, missing, again=True)
         rows = [segments[number] for number in kept]
         columns = {
             "audio": path_column([names[number] for number in kept]),

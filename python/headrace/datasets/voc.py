@@ -12,12 +12,13 @@ import numpy as np
 from headrace import _engine
 from headrace._arguments.options import choice, flag, text, texts
 from headrace._datasets.fields.declared_ragged import ragged
+from headrace._sets.box_doubts import box_doubts
 from headrace._sets.named_set import NamedSet
 from headrace._sets.object_columns import BOXES, boxes_as
 from headrace._sets.picture_names import MISSING, path_column, present
 from headrace._sets.set_folder import SetFolder
 from headrace._sets.set_table import SetTable
-from headrace.errors import DataError
+from headrace.errors import DataError, GraphError
 from headrace.vision import Decode
 
 __all__ = ["VOC"]
@@ -90,7 +91,7 @@ class VOC(NamedSet):
             "boxes": choice("boxes", boxes, BOXES, "VOC"),
             "difficult": choice("difficult", difficult, ("keep", "drop"), "VOC"),
             "parts": flag("parts", parts, "VOC"),
-            "classes": None if classes is None else list(texts("classes", classes, "VOC")),
+            "classes": None if classes is None else _named(classes),
             "missing": choice("missing", missing, MISSING, "VOC"),
         }
         self._open(root, arguments, shuffle, seed, name)
@@ -123,17 +124,31 @@ class VOC(NamedSet):
         columns: dict[str, Any] = {"image": path_column([pictures[number] for number in kept]), "name": names}
         labels = {each: number for number, each in enumerate(classes or _CLASSES)}
         if task == "detection":
-            columns |= _object_columns(folder, base, names, labels, boxes, difficult == "drop", parts)
-            return SetTable(columns, {"label": labels}, "image", base, left_out)
+            objects, sizes = _object_columns(folder, base, names, labels, boxes, difficult == "drop", parts)
+            columns |= objects
+            doubts = box_doubts(columns["image"], columns["boxes"], boxes, sizes)
+            return SetTable(columns, {"label": labels}, "image", base, left_out, doubts=doubts)
         masks = [f"{_MASKS[task]}/{name}.png" for name in names]
         present(folder, base, masks, file.path, "error")
         columns["mask"] = path_column(masks)
-        return SetTable(columns, {}, "image", base, left_out, ("mask",))
+        named = {"background": 0} | {name: number + 1 for name, number in labels.items()}
+        of_masks = {"mask": named} if task == "segmentation" else {}
+        return SetTable(columns, of_masks, "image", base, left_out, ("mask",))
+
+
+def _named(classes: Sequence[str]) -> list[str]:
+    found = texts("classes", classes, "VOC")
+    if not found or len(set(found)) < len(found):
+        raise GraphError(f"VOC: classes must name each class once; got {found}")
+    if "background" in found:
+        raise GraphError("VOC: background is not one of the classes, as pixels of 0 are in any case; leave it out")
+    return found
 
 
 def _object_columns(
     folder: SetFolder, base: str, names: Sequence[str], labels: dict[str, int], form: str, drop: bool, parts: bool
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], Any]:
+    """And the sizes of the photographs, as their files say them."""
     place = folder.path(base, "Annotations")
     paths = [os.path.join(place, f"{name}.xml") for name in names]
     found = _engine.read_voc([os.fsencode(path) for path in paths])
@@ -151,7 +166,9 @@ def _object_columns(
         "label": ragged(numbers[kept], before[splits]),
     }
     columns |= {each: ragged(found[each][kept], before[splits]) for each in ("difficult", "truncated", "occluded")}
-    return columns | _part_columns(found, kept, before, form) if parts else columns
+    if parts:
+        columns |= _part_columns(found, kept, before, form)
+    return columns, np.stack([found["width"], found["height"]], 1)
 
 
 def _part_columns(found: dict[str, Any], kept: Any, before: Any, form: str) -> dict[str, Any]:

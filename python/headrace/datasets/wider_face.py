@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from headrace._arguments.options import choice
+from headrace._sets.box_doubts import box_doubts
 from headrace._sets.named_set import NamedSet
 from headrace._sets.object_columns import BOXES, box_columns, ragged_column
 from headrace._sets.picture_names import MISSING, path_column, present
@@ -83,7 +84,8 @@ class WIDERFace(NamedSet):
             for place, field in enumerate(_FIELDS, 4):
                 columns[field] = ragged_column([[face[place] for face in row] for row in faces], "int64")
         columns["event"] = [name.partition("/")[0] for name in names]
-        return SetTable(columns, {}, "image", base, left_out)
+        doubts = box_doubts(columns["image"], columns["boxes"], boxes) if split != "test" else {}
+        return SetTable(columns, {}, "image", base, left_out, doubts=doubts)
 
 
 def _entries(file: SetFile) -> list[tuple[str, list[list[int]]]]:

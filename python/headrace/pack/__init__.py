@@ -32,6 +32,7 @@ def pack_images(
     on_error: Literal["skip", "raise"] = "skip",
     resume: bool = False,
     workers: int | None = None,
+    entry_points: bool = False,
 ) -> Packed:
     """Packs the images of a list into a `.rec` file of image records, and writes its `.idx`, in the list's order.
 
@@ -59,6 +60,8 @@ def pack_images(
         resume: Go on with what an earlier run with the same arguments had packed before it ended. Its images are not
             encoded again, and the file is the same in the end.
         workers: The most images at once; None: the engine chooses.
+        entry_points: Write a file with the ending `.rec.points`, too: where decoding of each JPEG can begin. Crops of
+            them are then decoded faster from the first epoch on.
     """
     listing = options.file_path("listing", listing, "pack_images")
     if path is None:
@@ -76,4 +79,5 @@ def pack_images(
         on_error=on_error,
         resume=resume,
         workers=workers,
+        entry_points=entry_points,
     )

@@ -17,6 +17,12 @@ from headrace._datasets.dataset import Dataset
 from headrace._files.opened_file import open_to_read
 from headrace._files.places import absolute, file_size, is_far, is_file
 from headrace._files.system_error import system_error
+from headrace._records.entry_point_file import (
+    EntryPointFile,
+    check_entry_points,
+    entry_points_path,
+    remove_entry_points,
+)
 from headrace._records.far_draft import FarDraft
 from headrace._records.image_payload import image_header
 from headrace._records.record_draft import Checkpoint, RecordDraft, index_path
@@ -25,6 +31,7 @@ from headrace.errors import DataError, Error, UnsupportedError
 from headrace.pack.kept_input import check_other_file
 from headrace.pack.progress import Progress
 from headrace.pack.recipe import Recipe
+from headrace.pack.record_scan import RecordScan
 
 __all__ = ["Labels", "Listener", "NothingPackedError", "Packed", "Part", "Skipped", "pack_list", "reasons_of"]
 
@@ -66,6 +73,8 @@ class Packed:
     """Of the records, those that an earlier run had packed before it was killed."""
     seconds: float = 0.0
     """Of this run."""
+    entry_points: int | None = None
+    """How many images have entry points in `path`.points; None: they were not asked for."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,7 @@ def pack_list(
     on_error: Literal["skip", "raise"] = "skip",
     resume: bool = False,
     workers: int | None = None,
+    entry_points: bool = False,
     listener: Listener | None = None,
 ) -> Packed:
     """Packs the images of the list `listing`, whose paths are relative to `root`, into `path` and its index.
@@ -117,8 +127,10 @@ def pack_list(
     """
     started = time.monotonic()
     # Lines that are none are found here.
-    for written in (path, index_path(path)):
+    for written in (path, index_path(path), entry_points_path(path)):
         check_other_file("what is to be written", written, listing, "pack")
+    if entry_points:
+        check_entry_points(path, "pack")
     lines = 0 if _is_empty(listing) else len(_images(listing, root, labels))
     if part is None:
         part = Part(0, lines)
@@ -137,11 +149,23 @@ def pack_list(
             # A draft that is not finished is discarded.
             if packing.result.records or not packing.result.skipped:
                 draft.finish()
+                if not entry_points and not is_far(path):
+                    remove_entry_points(path)
     if packing.result.skipped and not packing.result.records:
         place = listing if part == Part(0, lines) else _place_of(part, listing)
         raise NothingPackedError(*_nothing_packed(place, packing.result.skipped))
+    if entry_points and packing.result.records:
+        packing.result.entry_points = _write_entry_points(path)
     packing.result.seconds = time.monotonic() - started
     return packing.result
+
+
+def _write_entry_points(path: str) -> int:
+    """Of the finished records, whose bytes are still in the machine's memory, most likely."""
+    with EntryPointFile(path) as points:
+        for record in RecordScan(path):
+            points.add(record.payload)
+        return points.finish()
 
 
 def _draft(path: str, job: str, resume: bool) -> RecordDraft | FarDraft:

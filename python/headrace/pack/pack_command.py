@@ -66,6 +66,11 @@ def _add_image_options(group: "argparse._ArgumentGroup") -> None:
     )
     group.add_argument("--encoding", default=".jpg", choices=ENCODINGS, help="what is packed (.jpg)")
     group.add_argument("--pack-label", action="store_true", help="pack all labels of a line that has several")
+    group.add_argument(
+        "--entry-points",
+        action="store_true",
+        help="write a .rec.points, too: where decoding of each JPEG can begin, which makes crops faster",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -122,6 +127,7 @@ def _pack(options: argparse.Namespace, prefix: str, root: str) -> int:
                 on_error=options.on_error,
                 resume=options.resume,
                 workers=options.num_thread,
+                entry_points=options.entry_points,
             )
         except NothingPackedError as error:
             # The images of the other lists may be good.

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from headrace._arguments.printed import say
+from headrace._records.entry_point_file import entry_points_path
 from headrace._records.record_draft import is_kept
 from headrace.pack.list_packing import Listener, Packed, Skipped, pack_list, reasons_of
 from headrace.pack.progress import time_text
@@ -41,6 +42,8 @@ def summary_of(packed: Packed) -> list[str]:
     ]
     if packed.kept:
         lines.append(f"  {packed.kept:,} records were kept from the run before")
+    if packed.entry_points is not None:
+        lines.append(f"  {entry_points_path(packed.path)}: entry points of {packed.entry_points:,} images")
     if packed.skipped:
         lines.append(f"  {len(packed.skipped):,} images skipped:")
         lines += [f"    {each}" for each in reasons_of(packed.skipped)]

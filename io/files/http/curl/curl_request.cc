@@ -50,9 +50,10 @@ std::string LowerName(std::string_view text) {
 
 }  // namespace
 
-CurlRequest::CurlRequest(Transport::Id id, Request request, std::shared_ptr<Receiver> receiver, int64_t started_ns,
-                         std::function<void()> reached)
+CurlRequest::CurlRequest(Transport::Id id, std::string place, Request request, std::shared_ptr<Receiver> receiver,
+                         int64_t started_ns, std::function<void()> reached)
     : id_(id),
+      place_(std::move(place)),
       request_(std::move(request)),
       receiver_(std::move(receiver)),
       started_ns_(started_ns),

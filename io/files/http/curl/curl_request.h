@@ -19,9 +19,10 @@ namespace headrace::http {
 
 class CurlRequest {
  public:
-  // `reached` is called when there is a connection. `started_ns`: when it was asked for.
-  CurlRequest(Transport::Id id, Request request, std::shared_ptr<Receiver> receiver, int64_t started_ns,
-              std::function<void()> reached);
+  // `place`: what is reached, and how (PlaceOf). `reached` is called when there is a connection. `started_ns`: when it
+  // was asked for.
+  CurlRequest(Transport::Id id, std::string place, Request request, std::shared_ptr<Receiver> receiver,
+              int64_t started_ns, std::function<void()> reached);
   ~CurlRequest();
   CurlRequest(const CurlRequest&) = delete;
 
@@ -32,7 +33,7 @@ class CurlRequest {
   Outcome EndUnsent();
   CURL* handle() const { return handle_; }
   Transport::Id id() const { return id_; }
-  const Request& request() const { return request_; }
+  const std::string& place() const { return place_; }
 
   // From now on nothing more is given to the receiver but the end.
   void Cancel() { cancelled_ = true; }
@@ -63,6 +64,7 @@ class CurlRequest {
   bool HasBadProxy() const;
 
   const Transport::Id id_;
+  const std::string place_;
   const Request request_;
   const std::shared_ptr<Receiver> receiver_;
   const int64_t started_ns_;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -58,8 +57,14 @@ class NoSignals {
   sigset_t before_;
 };
 
-template <size_t n>
-std::array<uint8_t, n> DigestOf(const EVP_MD* kind, const std::vector<std::string_view>& parts) {
+// Looked up once: OpenSSL looks for what has only a name at each use.
+const EVP_MD* Sha256Kind() {
+  static EVP_MD* const kind = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return kind == nullptr ? EVP_sha256() : kind;
+}
+
+template <size_t n, typename Parts>
+std::array<uint8_t, n> DigestOf(const EVP_MD* kind, const Parts& parts) {
   std::array<uint8_t, n> digest{};
   EVP_MD_CTX* const context = EVP_MD_CTX_new();
   if (context == nullptr) return digest;
@@ -68,6 +73,10 @@ std::array<uint8_t, n> DigestOf(const EVP_MD* kind, const std::vector<std::strin
   EVP_DigestFinal_ex(context, digest.data(), nullptr);
   EVP_MD_CTX_free(context);
   return digest;
+}
+
+std::string_view TextOf(const Transport::Sha256& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 }  // namespace
@@ -221,17 +230,19 @@ void CurlTransport::TakeEnded() {
 Transport::Id CurlTransport::Start(Request request, std::shared_ptr<Receiver> receiver) {
   const Id id = last_id_.fetch_add(1) + 1;
   outstanding_.fetch_add(1, std::memory_order_relaxed);
-  std::function<void()> reached = [this, id, host = PlaceOf(request)] { OnReached(id, host); };
+  std::string place = PlaceOf(request);
   auto started = std::make_shared<std::unique_ptr<CurlRequest>>(
-      std::make_unique<CurlRequest>(id, std::move(request), std::move(receiver), SteadyNs(), std::move(reached)));
+      std::make_unique<CurlRequest>(id, std::move(place), std::move(request), std::move(receiver), SteadyNs(),
+                                    [this, id] { OnReached(id, requests_.at(id)->place()); }));
   Post([this, started] { Admit(std::move(*started)); });
   return id;
 }
 
 void CurlTransport::Admit(std::unique_ptr<CurlRequest> request) {
   const Id id = request->id();
-  const std::string host = PlaceOf(request->request());
-  CurlRequest& admitted = *requests_.emplace(id, std::move(request)).first->second;
+  const std::string& host = request->place();
+  CurlRequest& admitted = *request;
+  requests_.emplace(id, std::move(request));
   if (addresses_.size() >= kMostHosts && !addresses_.contains(host)) {
     std::erase_if(addresses_, [](const auto& each) { return each.second.asks == 0 && each.second.waiting.empty(); });
   }
@@ -344,7 +355,7 @@ void CurlTransport::End(Id id, Outcome outcome) {
     curl_multi_remove_handle(multi_, request->handle());
     KeepHandle(request->handle());
   }
-  OnEnded(id, PlaceOf(request->request()), outcome);
+  OnEnded(id, request->place(), outcome);
   outstanding_.fetch_sub(1, std::memory_order_relaxed);
   request->receiver().OnEnd(std::move(outcome));
 }
@@ -375,7 +386,7 @@ void CurlTransport::After(int64_t ns, std::function<void()> call) {
 int64_t CurlTransport::Now() const { return SteadyNs(); }
 
 Transport::Sha256 CurlTransport::DigestSha256(const std::vector<std::string_view>& parts) const {
-  return DigestOf<32>(EVP_sha256(), parts);
+  return DigestOf<32>(Sha256Kind(), parts);
 }
 
 Transport::Md5 CurlTransport::DigestMd5(const std::vector<std::string_view>& parts) const {
@@ -383,11 +394,19 @@ Transport::Md5 CurlTransport::DigestMd5(const std::vector<std::string_view>& par
 }
 
 Transport::Sha256 CurlTransport::HmacSha256(std::string_view key, std::string_view text) const {
-  Sha256 digest{};
-  unsigned int bytes = digest.size();
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(text.data()),
-       text.size(), digest.data(), &bytes);
-  return digest;
+  // By its definition (RFC 2104): OpenSSL's own function looks up its parts at each use, which costs more.
+  constexpr size_t kBlock = 64;
+  Sha256 short_key;
+  if (key.size() > kBlock) {
+    short_key = DigestOf<32>(Sha256Kind(), std::array{key});
+    key = TextOf(short_key);
+  }
+  std::string padded(key);
+  padded.resize(kBlock, '\0');
+  for (char& byte : padded) byte = static_cast<char>(byte ^ 0x36);
+  const Sha256 inner = DigestOf<32>(Sha256Kind(), std::array{std::string_view(padded), text});
+  for (char& byte : padded) byte = static_cast<char>(byte ^ 0x36 ^ 0x5C);
+  return DigestOf<32>(Sha256Kind(), std::array{std::string_view(padded), TextOf(inner)});
 }
 
 std::string CurlTransport::Versions() const {

@@ -393,6 +393,10 @@ TEST(CurlTransport, DigestsAreTheStandardsOwn) {
   EXPECT_EQ(TestedTransport().DigestMd5({"message ", "digest"}), PlainMd5({"message digest"}));
   EXPECT_EQ(TestedTransport().HmacSha256("key", "text"), PlainHmacSha256("key", "text"));
   EXPECT_EQ(TestedTransport().HmacSha256("", ""), PlainHmacSha256("", ""));
+  for (const size_t bytes : {31, 63, 64, 65, 200}) {
+    const std::string key(bytes, '\x97');
+    EXPECT_EQ(TestedTransport().HmacSha256(key, key), PlainHmacSha256(key, key)) << bytes;
+  }
 }
 
 TEST(CurlTransport, SaysItsVersions) {

@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <malloc.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -12,6 +13,7 @@ namespace {
 
 // libcurl adds a few bytes to the powers of two that it is asked for.
 constexpr size_t kSlack = 4096;
+constexpr size_t kPage = 4096;
 
 TransferMemory& MemoryOfCurl() {
   static auto* const memory = new TransferMemory;
@@ -46,10 +48,11 @@ void* TransferMemory::Allocate(size_t bytes) {
       return block;
     }
   }
-  return std::malloc(room);
+  return std::aligned_alloc(kPage, room);
 }
 
 void TransferMemory::Free(void* block) {
+  if (reinterpret_cast<uintptr_t>(block) % kPage != 0) return std::free(block);
   const size_t bytes = block == nullptr ? 0 : malloc_usable_size(block);
   if (bytes < kLeast + kSlack || bytes >= 2 * RoomOf(kSizes - 1)) return std::free(block);
   size_t size = kSizes - 1;

@@ -18,7 +18,8 @@ class TransferMemory {
   ~TransferMemory();
   TransferMemory(const TransferMemory&) = delete;
 
-  // As those of the C library, for whose blocks they may be used.
+  // As those of the C library, for whose blocks they may be used. Large blocks begin at pages: the address of a small
+  // one tells it from them, without a look at its memory.
   void* Allocate(size_t bytes);
   void Free(void* block);
 

@@ -148,6 +148,7 @@ class FakeParquet::Opened : public ParquetFile {
     }
     ++library_->groups_read_;
     library_->columns_read_ += static_cast<int>(columns.size());
+    if (file_->groups[group].unreadable) return DataError("its pages cannot be read");
     return std::make_unique<Batches>(library_, file_, group, std::move(numbers));
   }
 

@@ -24,6 +24,7 @@ struct FakeParquetGroup {
   std::vector<FakeValues> columns = {};      // of equal length
   std::optional<int64_t> claimed_rows = {};  // by the footer; unset: as many as there are
   bool damaged = false;                      // its second batch cannot be decoded
+  bool unreadable = false;                   // it cannot be opened
 };
 
 struct FakeParquetFile {
@@ -50,6 +51,7 @@ class FakeParquet : public ParquetLibrary {
       const std::string& path, std::shared_ptr<const RandomAccessFile> file) const override;
 
   int opened() const { return opened_; }
+  // Those that could not be opened, too.
   int groups_read() const { return groups_read_; }
   int columns_read() const { return columns_read_; }
   // Arrays that were given and not released.

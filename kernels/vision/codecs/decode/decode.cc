@@ -72,6 +72,7 @@ absl::StatusOr<std::string_view> EncodedBytes(const Tensor& input) {
 }
 
 constexpr std::string_view kNvJpeg = "nvjpeg";
+constexpr std::string_view kLibjpegTurbo = "libjpeg-turbo";
 
 absl::Status CheckAttributes(const ir::Attributes& attributes) {
   const int64_t scale = attributes.Int("scale");
@@ -87,9 +88,10 @@ absl::Status CheckAttributes(const ir::Attributes& attributes) {
 class Decode : public DecodeKernel {
  public:
   explicit Decode(const DecodeOptions& options) : options_(options) {}
-  // Without a device the CPU decodes.
   Decode(const ir::Attributes& attributes, std::shared_ptr<JpegDevice> device)
-      : options_(SizeOfImageOptions(attributes)), device_(std::move(device)) {
+      : options_(SizeOfImageOptions(attributes)),
+        device_(std::move(device)),
+        decoders_({.own = attributes.String("decoder") != kLibjpegTurbo, .device = device_.get()}) {
     const std::string& mode = attributes.String("mode");
     if (mode == "L") options_.mode = PixelMode::kGrey;
     if (mode == "unchanged") options_.mode = PixelMode::kUnchanged;
@@ -100,13 +102,14 @@ class Decode : public DecodeKernel {
 
   absl::StatusOr<Tensor> Apply(const Tensor& input, KernelContext& context) const override {
     const auto all = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
-      return WantedPart({0, 0, height, width}, &context.output());
+      return WantedPart({0, 0, height, width}, &context.output(), context.notes());
     };
     HEADRACE_ASSIGN_OR_RETURN(const DecodedPart whole, ApplyPart(input, all));
     return whole.image.tensor;
   }
 
   bool may_warn() const override { return true; }
+  bool counts_work() const override { return true; }
 
   absl::StatusOr<DecodedPart> ApplyPart(const Tensor& input, const ChoosePart& choose) const override {
     if (StopSignal::Raised()) return StopSignal::Error();
@@ -123,7 +126,7 @@ class Decode : public DecodeKernel {
  private:
   absl::StatusOr<DecodedPart> JpegPart(std::string_view bytes, const ChoosePart& choose) const {
     std::string damage;
-    absl::StatusOr<DecodedPart> part = DecodeJpeg(bytes, options_, choose, damage, device_.get());
+    absl::StatusOr<DecodedPart> part = DecodeJpeg(bytes, options_, choose, damage, decoders_);
     if (!part.ok() && KindOf(part.status()) == ErrorKind::kData && IsLosslessJpeg(bytes)) {
       return WholePart({{"lossless JPEG", ".jpg"}, IsLosslessJpeg, DecodeLosslessJpeg}, bytes, choose);
     }
@@ -144,6 +147,7 @@ class Decode : public DecodeKernel {
 
   DecodeOptions options_;
   std::shared_ptr<JpegDevice> device_;
+  JpegDecoders decoders_;
 };
 
 absl::StatusOr<std::vector<ir::ColumnType>> Infer(const ir::Attributes& attributes,
@@ -187,9 +191,12 @@ const KernelRegistration decode_registration{
          "of libjpeg-turbo with its default settings, and equal Pillow's. Headrace's own decoder takes sequential "
          "JPEGs "
          "of 8 bits with Huffman codes, grey or YCbCr, with all components in one scan; for a crop it passes over the "
-         "rest without decoding it. libjpeg-turbo decodes all others, those with damage, and with scale. Lossless JPEG "
-         "of Huffman codes may be grey or RGB of up to 8 bits. PNG goes through libpng: every colour type and depth, "
-         "interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, and palettes are resolved, "
+         "rest without decoding it. libjpeg-turbo decodes all others, and those with damage. "
+         "decoder=\"libjpeg-turbo\" leaves all of them to libjpeg-turbo, to compare the two: pixels, errors and "
+         "warnings are the same, so states and caches of one fit the other. `explain()` counts which decoder made how "
+         "many images. Lossless JPEG of Huffman codes may be grey or RGB of up to 8 bits. PNG goes through libpng: "
+         "every colour type and depth, interlaced or not; of 16 bits the higher 8 are kept, except by these two modes, "
+         "and palettes are resolved, "
          "except by mode='unchanged'; colour profiles and gamma are not applied.\n"
          "WebP goes through libwebp: lossy and lossless, and the first frame of an animation. GIF goes through giflib: "
          "the first frame on its canvas. BMP may have 1 to 32 bits, run lengths, and alpha where its header has a mask "
@@ -248,10 +255,12 @@ const KernelRegistration decode_registration{
                     {.name = "decoder",
                      .type = ir::AttributeType::kString,
                      .doc = "cpu: with libjpeg-turbo's pixels, by Headrace's own decoder for JPEGs of common kinds "
-                            "and by libjpeg-turbo for all others; nvjpeg: NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs "
-                            "of common kinds, whose pixels then differ by a few levels; the CPU decodes all others.",
+                            "and by libjpeg-turbo for all others; libjpeg-turbo: by libjpeg-turbo alone; nvjpeg: "
+                            "NVIDIA's nvJPEG on the GPU cuda:0 for JPEGs of common kinds, whose pixels then differ by "
+                            "a few levels; the CPU decodes all others.",
                      .default_value = "'cpu'",
-                     .choices = {"cpu", "nvjpeg"}}},
+                     .choices = {"cpu", "libjpeg-turbo", "nvjpeg"},
+                     .hashed_as = {{std::string(kLibjpegTurbo), "cpu"}}}},
      .traits = {.decodes = true},
      .python_module = "vision",
      .example = "V.Decode()",

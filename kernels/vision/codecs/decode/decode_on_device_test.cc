@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/row_warning.h"
+#include "core/work_counts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/testing/compare_part.h"
@@ -88,6 +89,19 @@ TEST_F(DecodeOnDevice, LeavesOthersToTheCpu) {
         << name;
   }
   EXPECT_EQ(Device()->asked, 0);
+}
+
+TEST_F(DecodeOnDevice, IsCounted) {
+  WorkCounts counts;
+  {
+    const WorkCounts::Scope scope(&counts);
+    for (const char* name : {"grey.jpg", "rgb.jpg", "rgb.png"})
+      ASSERT_TRUE(RunKernel("Decode", OnDevice(), Encoded(name)).ok());
+  }
+  std::vector<std::string> found;
+  for (const WorkCounts::Count& count : counts.counts()) found.push_back(Cat(count.number, " ", count.name));
+  EXPECT_THAT(found, ::testing::Contains("1 JPEGs by nvJPEG"));
+  EXPECT_THAT(found, ::testing::Contains(HasSubstr("JPEGs by libjpeg-turbo")));
 }
 
 TEST_F(DecodeOnDevice, ConvertsItsPixelsToEveryMode) {

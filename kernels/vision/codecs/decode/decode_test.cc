@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/stop_signal.h"
 #include "core/testing/rounds.h"
+#include "core/work_counts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/graph.pb.h"
@@ -432,6 +433,25 @@ TEST(Decode, ScalesAsLibjpegDoes) {
       EXPECT_TRUE(TensorsEqual(image, ScaledByLibjpeg(fixture::ReadTestFile(name), scale))) << name << " / " << scale;
     }
   }
+}
+
+TEST(Decode, CountsWhoDecodedJpegs) {
+  WorkCounts counts;
+  const WorkCounts::Scope scope(&counts);
+  const fixture::Given by_turbo = {{"decoder", ir::StringValue("libjpeg-turbo")}};
+  for (const char* name : {"baseline_420.jpg", "grey.jpg", "progressive.jpg", "rgb.png"}) {
+    const absl::StatusOr<Tensor> image = RunKernel("Decode", {}, Encoded(name));
+    const absl::StatusOr<Tensor> other = RunKernel("Decode", by_turbo, Encoded(name));
+    ASSERT_TRUE(image.ok() && other.ok()) << name;
+    EXPECT_TRUE(TensorsEqual(*image, *other)) << name;
+  }
+  EXPECT_FALSE(RunKernel("Decode", {}, *Tensor::CopyBytes(DType::kBytes, "\xFF\xD8\xFF\xD9")).ok());
+  const std::vector<WorkCounts::Count> found = counts.counts();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, "JPEGs by Headrace's decoder");
+  EXPECT_EQ(found[0].number, 2u);
+  EXPECT_EQ(found[1].name, "JPEGs by libjpeg-turbo");
+  EXPECT_EQ(found[1].number, 4u);
 }
 
 TEST(Decode, TurnsWhatItScaled) {

@@ -7,6 +7,7 @@
 #include <opencv2/core/version.hpp>
 
 #include "core/error.h"
+#include "kernels/vision/codecs/jpeg/own_jpeg.h"
 
 namespace headrace {
 namespace {
@@ -26,7 +27,10 @@ std::string WebpVersion() {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> LibraryVersions() {
-  return {{"OpenCV", CV_VERSION}, {"libjpeg-turbo", kJpegVersion}, {"libwebp", WebpVersion()}};
+  return {{"Headrace's JPEG decoder", kOwnJpegVersion},
+          {"OpenCV", CV_VERSION},
+          {"libjpeg-turbo", kJpegVersion},
+          {"libwebp", WebpVersion()}};
 }
 
 }  // namespace headrace

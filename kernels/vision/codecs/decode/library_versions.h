@@ -1,4 +1,5 @@
-// `LibraryVersions` names the libraries of others that decide what pixels become, with the versions that are used here.
+// `LibraryVersions` names the libraries of others, and the decoder of JPEGs of our own, that decide what pixels become,
+// with the versions that are used here.
 // Threads: a pure function.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_DECODE_LIBRARY_VERSIONS_H_
 #define HEADRACE_KERNELS_VISION_CODECS_DECODE_LIBRARY_VERSIONS_H_

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/memory_reservation.h"
 #include "core/stop_signal.h"
+#include "core/work_counts.h"
 #include "kernels/vision/codecs/exif.h"
 #include "kernels/vision/codecs/jpeg/block_bits.h"
 #include "kernels/vision/codecs/jpeg/own_jpeg.h"
@@ -373,6 +374,8 @@ class JpegReader {
     return ReadPart(plan, whole, part.window, part.output != nullptr ? *part.output : intermediate);
   }
 
+  // Whether the device decoded it.
+  bool on_device() const { return on_device_; }
   std::string damage() const { return session_.damaged ? session_.damage : ""; }
 
  private:
@@ -380,7 +383,8 @@ class JpegReader {
                                        OutputAllocator& output) {
     if (device_ != nullptr) {
       HEADRACE_ASSIGN_OR_RETURN(const std::optional<DecodedPart> read, ReadOnDevice(plan, part, output));
-      if (read.has_value()) return *read;
+      on_device_ = read.has_value();
+      if (on_device_) return *read;
     }
     const jpeg_decompress_struct& libjpeg = session_.libjpeg;
     const bool several = jpeg_has_multiple_scans(&session_.libjpeg) != FALSE;
@@ -459,6 +463,7 @@ class JpegReader {
 
   const std::string_view bytes_;
   JpegDevice* const device_;
+  bool on_device_ = false;
   JpegSession session_;
 };
 
@@ -467,7 +472,7 @@ class JpegReader {
 bool LooksLikeJpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }
 
 absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
-                                       std::string& damage, JpegDevice* device) {
+                                       std::string& damage, const JpegDecoders& decoders) {
   // Asked once, whoever decodes.
   std::optional<WantedPart> wanted;
   const auto choose_once = [&](int64_t height, int64_t width) -> absl::StatusOr<WantedPart> {
@@ -476,13 +481,17 @@ absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptio
     }
     return *wanted;
   };
-  if (device == nullptr) {
+  if (decoders.own && decoders.device == nullptr) {
     HEADRACE_ASSIGN_OR_RETURN(std::optional<DecodedPart> part, DecodeOwnJpeg(bytes, options, choose_once));
-    if (part.has_value()) return *std::move(part);
+    if (part.has_value()) {
+      WorkCounts::Add("JPEGs by Headrace's decoder");
+      return *std::move(part);
+    }
   }
-  JpegReader reader(bytes, device);
+  JpegReader reader(bytes, decoders.device);
   absl::StatusOr<DecodedPart> part = reader.Read(options, choose_once);
   damage = reader.damage();
+  if (part.ok()) WorkCounts::Add(reader.on_device() ? "JPEGs by nvJPEG" : "JPEGs by libjpeg-turbo");
   return part;
 }
 

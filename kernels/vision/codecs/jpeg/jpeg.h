@@ -14,6 +14,14 @@
 
 namespace headrace {
 
+// Decoders that are asked before libjpeg; it decodes what they do not take.
+struct JpegDecoders {
+  bool own = true;  // DecodeOwnJpeg, which gives the same pixels
+  // Decodes plain JPEGs (plain_jpeg.h); the grey of a colour image is then Pillow's luma of its colours. Nothing else
+  // is tried before libjpeg. Null: there is none.
+  JpegDevice* device = nullptr;
+};
+
 bool LooksLikeJpeg(std::string_view bytes);
 
 // The chosen part, uint8 (H, W, C), with the pixels that decoding all of it gives. Only that part is decoded to pixels,
@@ -27,10 +35,9 @@ bool LooksLikeJpeg(std::string_view bytes);
 //   first fault in the decoded data. A part may end above the damage, and then has the same pixels and no `damage`.
 // The work is bounded by the bytes (kBlocksPerByte in jpeg.cc). kClosed if StopSignal is raised, kResource if memory is
 // lacking.
-// A device, if given, decodes plain JPEGs (plain_jpeg.h) that it can; libjpeg decodes all others. The grey of a colour
-// image is then Pillow's luma of the device's colours.
+// Adds to WorkCounts who decoded the image.
 absl::StatusOr<DecodedPart> DecodeJpeg(std::string_view bytes, const DecodeOptions& options, const ChoosePart& choose,
-                                       std::string& damage, JpegDevice* device = nullptr);
+                                       std::string& damage, const JpegDecoders& decoders = {});
 
 }  // namespace headrace
 

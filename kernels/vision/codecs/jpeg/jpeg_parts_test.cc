@@ -38,7 +38,9 @@ Tensor Bytes(std::string_view bytes) { return *Tensor::CopyBytes(DType::kBytes, 
 
 class Decoder {
  public:
-  explicit Decoder(int scale) : kernel_(*fixture::MakeKernel("Decode", {{"scale", ir::IntValue(scale)}})) {}
+  explicit Decoder(int scale, bool orientation = false)
+      : kernel_(*fixture::MakeKernel("Decode",
+                                     {{"scale", ir::IntValue(scale)}, {"orientation", ir::BoolValue(orientation)}})) {}
 
   absl::StatusOr<Tensor> Whole(const Tensor& encoded) const {
     OutputAllocator output;
@@ -122,6 +124,48 @@ TEST(JpegParts, EqualTheWholeFarDown) {
       const Window part = {top, 7, 1, 100};
       EXPECT_TRUE(fixture::IsPartOf(*decoder.Part(encoded, part), whole, part)) << top;
     }
+  }
+}
+
+TEST(JpegParts, EqualTheWholeHoweverItIsTurned) {
+  for (const bool progressive : {false, true}) {
+    for (int orientation = 1; orientation <= 8; ++orientation) {
+      RowRandom random = RandomOf(700 + static_cast<uint64_t>(orientation));
+      JpegSpec spec{.width = 83, .height = 51, .components = {{2, 1}, {}, {}}};
+      if (progressive) spec.scans = fixture::ProgressiveScans(3);
+      const Tensor encoded = Bytes(fixture::WithOrientation(WriteJpeg(spec, random), orientation));
+      for (const int scale : {1, 2}) {
+        const Decoder decoder(scale, true);
+        const Tensor whole = *decoder.Whole(encoded);
+        ASSERT_EQ(whole.dim(0) > whole.dim(1), orientation >= 5);
+        for (int i = 0; i < 60; ++i) {
+          const auto below = [&random](int64_t most) {
+            return static_cast<int64_t>(random.Below(static_cast<uint64_t>(most)));
+          };
+          const int64_t top = below(whole.dim(0));
+          const int64_t left = below(whole.dim(1));
+          const Window part = {top, left, 1 + below(whole.dim(0) - top), 1 + below(whole.dim(1) - left)};
+          ASSERT_TRUE(fixture::IsPartOf(*decoder.Part(encoded, part), whole, part))
+              << orientation << " / " << scale << ": " << TextOf(part);
+        }
+      }
+    }
+  }
+}
+
+TEST(JpegParts, TakeMemoryForThemselvesAloneHoweverTheyAreTurned) {
+  RowRandom random = RandomOf(8);
+  const std::string jpeg = WriteJpeg({.width = 900, .height = 700, .components = {{2, 2}, {}, {}}}, random);
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    const Tensor encoded = Bytes(fixture::WithOrientation(jpeg, orientation));
+    MemoryAccount* const account = MemoryAccount::Open();
+    {
+      TaskMemory task(&BufferPool::Global(), account, 0);
+      ASSERT_TRUE(Decoder(1, true).Part(encoded, {300, 400, 50, 80}).ok());
+      // The part, and what it is turned into.
+      EXPECT_LT(task.peak(), 4 * 50 * 80 * 3) << orientation;
+    }
+    account->Close();
   }
 }
 

@@ -73,8 +73,8 @@ absl::Status CheckMode(const TiffKind& kind, PixelMode mode) {
   if (mode == PixelMode::kUnchanged) return absl::OkStatus();
   const int alpha = kind.alpha == TiffAlpha::kNone ? 0 : 1;
   if (kind.is_grey() && kind.samples > 1 + alpha) {
-    return DataError("the TIFF has ", kind.samples, " bands of grey, which are no colours: Decode(mode=\"unchanged\") ",
-                     "gives all of them");
+    return DataError("the TIFF has ", kind.samples,
+                     " bands of grey, which are not colours: Decode(mode=\"unchanged\") ", "gives all of them");
   }
   if (kind.has_range()) return absl::OkStatus();
   if (mode != PixelMode::kAnyDepth) {

@@ -6,11 +6,11 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from headrace._arguments.doubts import warn_once
-from headrace._arguments.options import memory_bytes, own_path, text
+from headrace._arguments.options import memory_bytes, own_path, shown, text
 from headrace._arguments.source_location import users_location
 from headrace._graph.adapters import adapts
 from headrace._graph.declared import function_kernel
-from headrace.errors import Error
+from headrace.errors import Error, GraphError
 
 if TYPE_CHECKING:
     from headrace._datasets.dataset import Dataset
@@ -51,6 +51,8 @@ def cached(
     folder = None if directory is None else own_path("directory", directory, "cache")
     if transparent is False:
         _warn_of_draws(dataset)
+    if isinstance(memory, str) and "/" in memory:
+        raise GraphError(f"cache: memory is {shown(memory)}; write directory={shown(memory)} for a folder")
     attributes = {"memory": size("memory", memory), "directory": folder, "disk": size("disk", disk)}
     if version is not None:
         version = text("version", version, "cache")

@@ -45,7 +45,8 @@ def _where(dataset: Dataset, of: str, predicate: Any, columns: str | Sequence[st
             raise GraphError(f"{of}: an expression names its columns itself; columns= is for Python functions")
         return dataset._append(of, {"predicate": predicate})
     if isinstance(predicate, Kernel) or not callable(predicate):
-        raise GraphError(f"{of}: {shown(predicate)} is neither a column expression nor a function")
+        advice = '; write an expression, such as hr.col("x") > 1' if isinstance(predicate, str) else ""
+        raise GraphError(f"{of}: {shown(predicate)} is neither a column expression nor a function{advice}")
     chosen = None if columns is None else names(columns, "columns", of)
     bound, wants_rng = reference.function(predicate, predicate=True, columns=chosen)
     return dataset._append(of, {"function": bound, "columns": chosen, "random": wants_rng})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _engine
 from headrace._arguments.options import path, shown
 from headrace._graph.adapters import adapts
+from headrace._runs.foreign_files import name_foreign_file
 from headrace.errors import Error, GraphError
 
 if TYPE_CHECKING:
@@ -38,5 +39,6 @@ def _fields(texts: list[str], one: bool) -> list[str]:
     try:
         return _engine.mind_record_fields([os.fsencode(each) for each in texts], one)[1]
     except Error as error:
+        name_foreign_file(error, "MindRecord")
         error._reword(f"MindRecord: {error}")
         raise

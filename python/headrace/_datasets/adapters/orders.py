@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace._datasets.base import Base
 from headrace._datasets.sampler import Sampler
 from headrace._graph.adapters import adapts
 
-__all__: list[str] = []
+__all__ = ["rows_together"]
 
 
 @adapts("ClassBalanced")
@@ -18,6 +19,16 @@ def class_balanced(sampler: Sampler, /, labels: Any, **attributes: Any) -> None:
 @adapts("PK")
 def pk(sampler: Sampler, /, labels: Any, **attributes: Any) -> None:
     sampler._begin("PK", attributes, {"labels": labels})
+
+
+def rows_together(rows: Base) -> int:
+    """How many rows in succession one rank has: the groups of `hr.PK`."""
+    while rows._node.op != "PK":
+        if not rows._inputs:
+            return 1
+        rows = rows._inputs[0]
+    attributes = rows._node.attributes
+    return int(attributes["classes"]) * int(attributes["samples"])
 
 
 @adapts("Weighted")

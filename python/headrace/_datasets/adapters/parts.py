@@ -46,6 +46,8 @@ def _numbers(given: Any) -> list[int]:
     for position, each in enumerate(given):
         if isinstance(each, bool):
             raise GraphError(f"select: indices[{position}] is {each}; give the numbers of rows, not a mask")
+        if isinstance(each, str):
+            raise GraphError(f"select: indices[{position}] is {each!r}; it chooses rows, and project(columns) columns")
         numbers.append(whole(f"indices[{position}]", each, of="select"))
     return numbers
 

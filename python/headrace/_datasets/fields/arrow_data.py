@@ -17,7 +17,7 @@ from headrace._datasets.fields.class_columns import occurring_names
 from headrace._datasets.fields.fixed_arrays import with_fixed_arrays
 from headrace._files.system_error import saying
 from headrace._graph import reference
-from headrace.errors import GraphError
+from headrace.errors import DataError, Error, GraphError
 
 __all__ = ["HeldArrow", "arrow_again", "arrow_attributes", "fill_bytes"]
 
@@ -93,7 +93,13 @@ class HeldArrow(_engine.ArrowData):
     """Data, with the table that it was taken of, for pickles."""
 
     def __init__(self, given: Any, table: bool) -> None:
-        super().__init__(with_fixed_arrays(given) if table else given, table)
+        try:
+            super().__init__(with_fixed_arrays(given) if table else given, table)
+        except (Error, MemoryError):
+            raise
+        except Exception as error:
+            # As of pandas, which finds out what a column of objects holds when it is asked for it.
+            raise DataError(f"{_OF}: this {type(given).__name__} cannot be given as Arrow: {error}") from error
         # A table of pandas shares nothing with the data; it is not kept alive for pickles alone.
         apart = type(given).__module__.partition(".")[0] == "pandas"
         self._given = None if not table else weakref.ref(given) if apart else (lambda: given)
@@ -130,6 +136,17 @@ def _checked(given: Any) -> bool:
         return False
     if kind.__name__ == "LazyFrame":
         raise GraphError(f"{_OF}: data is a LazyFrame, which has no rows yet; give what its method collect() returns")
+    if isinstance(given, dict):
+        raise GraphError(f"{_OF}: data is a dict; give it to pyarrow.table, or its arrays to hr.Numpy")
+    if any(each.__module__.partition(".")[0] == "datasets" for each in kind.__mro__):
+        raise GraphError(f"{_OF}: data is a {kind.__name__} of Hugging Face's library; write hr.from_huggingface")
+    if callable(getattr(given, "to_table", None)):
+        # As a dataset or a scanner of pyarrow.
+        stream = "to_reader()" if hasattr(given, "to_reader") else "scanner().to_reader()"
+        raise GraphError(
+            f"{_OF}: data is a {kind.__name__}, whose rows are still to be read; give what its method to_table() returns, "
+            f"or for a stream {stream}; hr.Parquet reads files of Parquet"
+        )
     raise GraphError(
         f"{_OF}: data is of the class {kind.__name__}, which has neither __arrow_c_stream__ nor __arrow_c_array__; give a "
         "table of pyarrow, polars, DuckDB or pandas, or another object with one of them, or an iterator of record batches"

@@ -207,11 +207,29 @@ def _names_of_header(patterns: Any, header: bool, delimiter: str, quote: str | N
         error._reword(f"Csv: the header of {shown(patterns)}: {error}")
         raise
     for name in _named_twice(names):
+        header_advice = "" if _kind_of(name) == "string" else "if it is a row, write header=False, and "
         raise GraphError(
-            f'Csv: the header of {shown(patterns)} has the name "{name}" twice; name the fields: columns=[…], '
-            "or those to read: types={…}"
+            f'Csv: the header of {shown(patterns)} has the name "{name}" twice; {header_advice}name the fields: '
+            "columns=[…], or those to read: types={…}"
+        )
+    if _seems_a_row(names):
+        warn_once(
+            f"Csv: the header of {shown(patterns)}, which names the columns, seems to be a row: {', '.join(map(shown, names[:4]))}"
+            f"{', …' if len(names) > 4 else ''}; write header=False, columns=[…] for files without a header",
+            users_location(),
         )
     return names
+
+
+def _seems_a_row(names: list[str]) -> bool:
+    """Whether a header has a fraction in it, or is of numbers alone that do not count up, as years and positions do."""
+    kinds = [_kind_of(name) for name in names]
+    if "float64" in kinds:
+        return True
+    if len(names) < 2 or any(kind in ("string", "word") for kind in kinds):
+        return False
+    first = int(names[0])
+    return any(int(name) != first + at for at, name in enumerate(names))
 
 
 def _named_twice(names: list[str]) -> list[str]:

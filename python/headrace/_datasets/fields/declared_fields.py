@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from headrace._arguments.dtype import dtype_name
+from headrace._arguments.dtype import dtype_advice, dtype_name
 from headrace._arguments.options import shown, text, whole
 from headrace._datasets.base import source
 from headrace.errors import Error, GraphError
@@ -40,17 +40,15 @@ def _type_of(name: str, given: Any, of: str) -> FieldType:
     try:
         kind = dtype_name(dtype)
     except (TypeError, ValueError):
-        raise _no_type(name, given, of) from None
+        raise _no_type(name, given, of, dtype) from None
     if isinstance(shape, str) or not isinstance(shape, Sequence):
         raise _no_type(name, given, of)
     return FieldType(kind, tuple(_dimension(name, given, each, of) for each in shape))
 
 
-def _no_type(name: str, given: Any, of: str) -> GraphError:
-    return GraphError(
-        f'{of}: the type of column "{name}" is {shown(given)}; give a dtype, or (dtype, shape), such as '
-        '("float32", (4, None))'
-    )
+def _no_type(name: str, given: Any, of: str, dtype: Any = None) -> GraphError:
+    advice = dtype_advice(dtype) or 'give a dtype, or (dtype, shape), such as ("float32", (4, None))'
+    return GraphError(f'{of}: the type of column "{name}" is {shown(given)}; {advice}')
 
 
 def _dimension(name: str, given: Any, size: Any, of: str) -> int | None:

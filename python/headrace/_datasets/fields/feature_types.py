@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace import _engine
-from headrace._arguments.dtype import dtype_name
+from headrace._arguments.dtype import dtype_advice, dtype_name
 from headrace._arguments.options import shown, text, whole
 from headrace.errors import GraphError
 
@@ -50,9 +50,9 @@ def _parts(name: str, given: Any) -> tuple[Any, Any, tuple[Any] | None]:
 
 def _dtype_of(name: str, given: Any, dtype: Any) -> str:
     try:
-        kind = dtype_name(dtype)
+        kind = dtype_name(_TEXTS.get(dtype, dtype) if isinstance(dtype, str) else dtype)
     except (TypeError, ValueError):
-        raise _not_a_type(name, given) from None
+        raise _not_a_type(name, given, dtype) from None
     return _TEXTS.get(kind, kind)
 
 
@@ -65,11 +65,11 @@ def _shape_of(name: str, given: Any, shape: Any) -> tuple[int | None, ...]:
     return tuple(None if size is None else whole(f'a dimension of "{name}"', size, of=_OF) for size in shape)
 
 
-def _not_a_type(name: str, given: Any) -> GraphError:
-    return GraphError(
-        f'{_OF}: the type of the feature "{name}" is {shown(given)}; give a dtype, (dtype, shape), or (dtype, shape, '
-        'default), such as "int64", ("float32", (None, 4)) or ("int64", (), 0)'
+def _not_a_type(name: str, given: Any, dtype: Any = None) -> GraphError:
+    advice = dtype_advice(dtype) or (
+        'give a dtype, (dtype, shape), or (dtype, shape, default), such as "int64", ("float32", (None, 4)) or ("int64", (), 0)'
     )
+    return GraphError(f'{_OF}: the type of the feature "{name}" is {shown(given)}; {advice}')
 
 
 def _default_text(name: str, dtype: str, default: Any) -> str:

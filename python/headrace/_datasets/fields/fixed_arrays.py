@@ -3,15 +3,13 @@ any length, are lists of one length: their rows have all axes of one length, and
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from typing import Any
 
 from headrace._arguments.import_folder import import_late
+from headrace._parquet.fixed_shapes import stated_shape
 
 __all__ = ["with_fixed_arrays"]
-
-_EXTENSION = "datasets.features.features.Array"
-_MOST_AXES = 8
 
 
 def with_fixed_arrays(given: Any) -> Any:
@@ -22,32 +20,14 @@ def with_fixed_arrays(given: Any) -> Any:
     pa = import_late("pyarrow")
     table = given
     for number, field in enumerate(given.schema):
-        shape = _shape_of(field)
-        column = None if shape is None else _fixed(given.column(number), shape)
+        shape = stated_shape(field)
+        column = None if shape is None or shape[0] is None else _fixed(given.column(number), shape)
         if column is not None:
             table = table.set_column(number, pa.field(field.name, column.type), column)
     return table
 
 
-def _shape_of(field: Any) -> list[int] | None:
-    """The axes of a column; None: it is of another type, or its first axis may have any length."""
-    if getattr(field.type, "extension_name", "").startswith(_EXTENSION):
-        written = field.type.__arrow_ext_serialize__()
-    else:
-        # As it is where the library that registers the type was not imported.
-        metadata = field.metadata or {}
-        if not metadata.get(b"ARROW:extension:name", b"").startswith(_EXTENSION.encode()):
-            return None
-        written = metadata.get(b"ARROW:extension:metadata", b"")
-    try:
-        shape = json.loads(written)[0]
-    except (ValueError, RecursionError, LookupError, TypeError):
-        return None
-    sound = isinstance(shape, list) and 0 < len(shape) <= _MOST_AXES
-    return shape if sound and all(type(axis) is int and axis > 0 for axis in shape) else None
-
-
-def _fixed(column: Any, shape: list[int]) -> Any:
+def _fixed(column: Any, shape: Sequence[int | None]) -> Any:
     pa = import_late("pyarrow")
     chunks = []
     for chunk in column.chunks:
@@ -58,7 +38,7 @@ def _fixed(column: Any, shape: list[int]) -> Any:
     return pa.chunked_array(chunks) if chunks else None
 
 
-def _fixed_chunk(lists: Any, shape: list[int]) -> Any:
+def _fixed_chunk(lists: Any, shape: Sequence[int | None]) -> Any:
     """None: the rows are not all of this shape."""
     pa = import_late("pyarrow")
     values = lists
@@ -73,7 +53,7 @@ def _fixed_chunk(lists: Any, shape: list[int]) -> Any:
     return values
 
 
-def _has_length(lists: Any, length: int) -> bool:
+def _has_length(lists: Any, length: int | None) -> bool:
     """Whether each list has it."""
     compute = import_late("pyarrow.compute")
     found = compute.min_max(compute.list_value_length(lists)).as_py()

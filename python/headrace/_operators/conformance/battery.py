@@ -39,6 +39,7 @@ _KERNEL = Battery(
         "random numbers": kernel_checks.random_numbers,
         "pointwise": kernel_checks.pointwise,
         "fillers": kernel_checks.fillers,
+        "notes": kernel_checks.notes,
         "leaks": leaks,
     },
 )

@@ -79,6 +79,9 @@ class How:
     failing: str = ""
     spared: int = 0
     most_output: int = MOST_OUTPUT
+    # Those that find_note() gives, by their keys, and those that the row left; None: it has not asked.
+    notes: dict[bytes, bytes] = dataclasses.field(default_factory=dict)
+    left_notes: dict[bytes, bytes] | None = None
     # Host functions take up to so many seconds, so that calls on several threads overlap.
     delays: float = 0.0
 
@@ -253,6 +256,30 @@ class Functions:
             marks[0] = block.address
         else:
             marks[0] = None
+        return interface.OK
+
+    @staticmethod
+    def find_note(call: Call, key: bytes | None, data: Any, size: Any) -> int:
+        if key is None:
+            return call.breaks("gives find_note() no key", "name the note by a text")
+        call.how.left_notes = call.how.left_notes or {}
+        note = call.how.notes.get(key, b"")
+        block = Block(len(note), 0, note) if note else None
+        call.blocks[-2] = block or call.blocks.get(-2) or Block(0, 0)
+        data[0], size[0] = (block.address, len(note)) if block else (None, 0)
+        return interface.OK
+
+    @staticmethod
+    def leave_note(call: Call, key: bytes | None, data: int | None, size: int, wrong: int) -> int:
+        if key is None or (not data and size > 0) or wrong not in (0, 1):
+            return call.breaks(f"leaves a note without a key or its bytes, or with wrong = {wrong}", "give all of them")
+        left = call.how.left_notes or {}
+        # Of no bytes none is left.
+        call.how.left_notes = {**left, key: c.string_at(data, size)} if data and size > 0 else left
+        return interface.OK
+
+    @staticmethod
+    def count_note(call: Call) -> int:
         return interface.OK
 
     @staticmethod

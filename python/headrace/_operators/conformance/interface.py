@@ -129,6 +129,9 @@ HOST_FUNCTIONS: dict[str, Any] = {
     "begin_row": c.CFUNCTYPE(c.c_int32, _CALL, c.c_int64, c.c_int64),
     "file_size": c.CFUNCTYPE(c.c_int32, _CALL, _FILE, c.POINTER(c.c_int64)),
     "read_file": c.CFUNCTYPE(c.c_int32, _CALL, _FILE, c.c_int64, c.c_uint64, c.c_void_p),
+    "find_note": c.CFUNCTYPE(c.c_int32, _CALL, c.c_char_p, c.POINTER(c.c_void_p), c.POINTER(c.c_uint64)),
+    "leave_note": c.CFUNCTYPE(c.c_int32, _CALL, c.c_char_p, c.c_void_p, c.c_uint64, c.c_int32),
+    "count_note": c.CFUNCTYPE(c.c_int32, _CALL),
 }
 
 

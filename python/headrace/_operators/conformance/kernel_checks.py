@@ -5,6 +5,7 @@ The first one finds the types that a kernel takes, which the others use. Each ru
 import dataclasses
 import math
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -314,3 +315,32 @@ def _other_rows(made: Made, count: int) -> Any:
         if made.strings
         else made.contents[: len(made.contents) // count * (count - 1)]
     )
+
+
+def notes(subject: KernelSubject) -> None:
+    """A note that is right, of another row, cut or damaged changes no result."""
+    state = subject.state()
+    types = subject.working(state)
+    if types is None:
+        return
+    how, of_other = How(), How()
+    values = subject.values(types)
+    plain = subject.host.apply(state, values, how)[0]
+    if how.left_notes is None or not subject.kernel.deterministic:
+        raise NotNeeded
+    subject.host.apply(state, subject.values(types, 1), of_other)
+    came = "with a note of other bytes or a damaged one, the same row differs"
+    for left in (how.left_notes, of_other.left_notes or {}):
+        for key, note in left.items():
+            for changed in _changed(note):
+                made = subject.host.apply(state, values, How(notes={**left, key: changed}))[0]
+                subject.require(made == plain, types, came, "check what find_note() gives, by a checksum of the inputs")
+
+
+def _changed(note: bytes) -> Iterator[bytes]:
+    yield note
+    yield note[: len(note) // 2]
+    yield note + note
+    yield bytes(len(note))
+    for at in range(0, len(note), max(1, len(note) // 16)):
+        yield note[:at] + bytes([note[at] ^ 1]) + note[at + 1 :]

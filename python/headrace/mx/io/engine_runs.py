@@ -96,7 +96,7 @@ class EngineRuns(GivenBatches):
         self._epoch = 0
         """Of the engine."""
         self._given = 0
-        """Batches given in this epoch of the user's."""
+        """Batches given in the user's epoch."""
         self._before = 0
         """Batches that the run gave before this epoch."""
         self._last: int | None = None

@@ -45,7 +45,7 @@ def dtype_name(dtype: Any) -> Any:
 
 
 def check_iterator(name: str, given: Any, attributes: Sequence[str], of: str) -> None:
-    """Raises GraphError unless it has what is used of an iterator, such as one of the user's own."""
+    """Raises GraphError unless it has what is used of an iterator, such as the user's own."""
     lacks = [each for each in attributes if not hasattr(given, each)]
     if lacks:
         raise GraphError(

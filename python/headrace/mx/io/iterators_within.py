@@ -34,7 +34,7 @@ def run_otherwise(
         of: The iterator around them.
 
     Raises:
-        GraphError: One has begun, or is of a class of the user's; or an argument is none that they take.
+        GraphError: One has begun, or is of a user class; or they do not take an argument.
         StateError: One goes on from a state that was taken with another on_error.
         UnsupportedError: One cannot leave out rows.
     """
@@ -89,7 +89,7 @@ def check_within(iterator: DataIter, state: Any, name: str, part: str, of: str) 
 
 
 def check_batch(batch: Any, attributes: Sequence[str], iterator: Any, name: str, of: str) -> None:
-    """Raises GraphError if `next()` of an iterator, such as one of the user's own, gave what lacks an attribute of a batch."""
+    """Raises GraphError if `next()` of an iterator, such as the user's own, gave what lacks an attribute of a batch."""
     if not all(hasattr(batch, each) for each in attributes):
         raise GraphError(
             f"{of}: next() of {name}, {options.shown(iterator)}, gave {options.shown(batch)}; it must return a DataBatch, and "
@@ -98,7 +98,7 @@ def check_batch(batch: Any, attributes: Sequence[str], iterator: Any, name: str,
 
 
 def explain_of(iterator: Any) -> str:
-    """What it says itself; of one of the user's own, its class if it says nothing."""
+    """What it says itself; of the user's own iterator, its class if it says nothing."""
     given = getattr(iterator, "explain", None)
     return str(given()) if callable(given) else f"{type(iterator).__name__}: has no explain()"
 

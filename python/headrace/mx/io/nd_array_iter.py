@@ -118,7 +118,7 @@ class NDArrayIter(GivenBatches):
         self._epoch = 0
         """Of the engine: with "roll_over" one has all epochs between two calls of reset() in mid-epoch."""
         self._given = 0
-        """Batches given in this epoch of the user's."""
+        """Batches given in the user's epoch."""
         self._rolled = 0
         """Rows that this epoch takes over from the one before."""
         self._passes = 0

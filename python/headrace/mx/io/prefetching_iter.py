@@ -35,7 +35,7 @@ class _Made(NamedTuple):
 class PrefetchingIter(GivenBatches):
     """Joins the batches of iterators, each of which makes its next batch while the loop uses the last one.
 
-    Iterators of Headrace read ahead by themselves; this is for those of the user's own, and to join several.
+    Iterators of Headrace read ahead by themselves; this is for the user's own iterators, and to join several.
 
     Args:
         iters: One iterator, or a list of them that end their epochs together.

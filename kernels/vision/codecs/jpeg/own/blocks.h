@@ -10,7 +10,7 @@
 
 namespace headrace::jpeg {
 
-// Places of coefficients by their order, and behind them, as far as the last of two coefficients may move, one place
+// Places of coefficients by their order, and after them, as far as the last of two coefficients may move, one place
 // for what is none: the end of a block, or damage.
 inline constexpr int kPlaces = 2 * kCoefficients + 16;
 inline constexpr int kNoPlace = kCoefficients;
@@ -76,7 +76,7 @@ inline bool ReadLongCoefficient(const CoefficientTable& table, Found found, BitW
 }
 
 // Coefficients by their places, not multiplied by the quantization; those that are 0 are not written. `block` has
-// kNoPlace more value behind its own, which may be written. False: the data are damaged.
+// kNoPlace more value after its own, which may be written. False: the data are damaged.
 // Inlined, because a call for each block costs 3% of a picture.
 [[gnu::always_inline]] inline bool ReadBlock(const ComponentCodes& codes, BitWindow& window_in, int32_t& mean,
                                              int16_t* block) {
@@ -109,7 +109,7 @@ inline bool ReadLongCoefficient(const CoefficientTable& table, Found found, BitW
       window.Drop(found.bits());
       continue;
     }
-    // The last coefficient ends a block without a code: what was found behind it is not this block's.
+    // The last coefficient ends a block without a code: what was found after it is not this block's.
     if (middle == kCoefficients - 1) [[unlikely]] {
       at = middle;
       window.Drop(Found{codes.others->found[first]}.bits());

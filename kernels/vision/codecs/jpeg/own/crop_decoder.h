@@ -1,6 +1,7 @@
 // `CropDecoder` decodes any rectangle of a JPEG: blocks inside are decoded, those before and beside it only passed
-// over, and nothing behind its last row is looked at. Pixels are those of libjpeg-turbo's defaults. Its memory is a few
-// rows of the rectangle, and is kept for the next image. Threads: an object belongs to one thread.
+// over, and nothing after its last row is looked at. Where entry points are known, only a few blocks before those of
+// the rectangle are looked at. Pixels are those of libjpeg-turbo's defaults. Its memory is a few rows of the rectangle,
+// and is kept for the next image. Threads: an object belongs to one thread.
 #ifndef HEADRACE_KERNELS_VISION_CODECS_JPEG_OWN_CROP_DECODER_H_
 #define HEADRACE_KERNELS_VISION_CODECS_JPEG_OWN_CROP_DECODER_H_
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "kernels/vision/codecs/jpeg/own/blocks.h"
+#include "kernels/vision/codecs/jpeg/own/entry_points.h"
 #include "kernels/vision/codecs/jpeg/own/huffman_tables.h"
 #include "kernels/vision/codecs/jpeg/own/inverse_dct.h"
 #include "kernels/vision/codecs/jpeg/own/scan_bytes.h"
@@ -16,12 +18,20 @@
 
 namespace headrace::jpeg {
 
-// Of pixels, within the image.
+// Of pixels, within the image of 1/scale of its height and width, rounded up.
 struct Rectangle {
   int64_t top = 0;
   int64_t left = 0;
   int64_t height = 0;
   int64_t width = 0;
+  int scale = 1;  // 1, 2, 4 or 8
+};
+
+// What the decoder writes of the pixels, row by row.
+enum class PixelRows {
+  kAsStored,  // red, green and blue, or the one value of a grey image
+  kGrey,      // of colours their luma
+  kRgb,       // of a grey image its value three times
 };
 
 enum class Decoded {
@@ -33,9 +43,13 @@ enum class Decoded {
 
 class CropDecoder {
  public:
-  // Writes the rectangle's rows to `pixels` without gaps: red, green and blue, or the one value of a grey image.
-  // `to_end` also passes over what follows, to see whether it is damaged.
-  Decoded Decode(const SequentialJpeg& jpeg, const Rectangle& part, bool to_end, uint8_t* pixels);
+  // Writes the rectangle's rows to `pixels` without gaps.
+  // `to_end` also passes over what follows, to see whether it is damaged. `points`, begun for this image, are used, and
+  // those that are passed are added; they are worth keeping if it is done. Null: none are known, and none are wanted.
+  Decoded Decode(const SequentialJpeg& jpeg, const Rectangle& part, bool to_end, uint8_t* pixels,
+                 EntryPoints* points = nullptr, PixelRows rows = PixelRows::kAsStored);
+  // Whether the last one began at an entry point.
+  bool used_points() const { return used_points_; }
 
   // Frees what an uncommonly large image has left.
   void KeepLittle();
@@ -54,7 +68,8 @@ class CropDecoder {
     Widening widening = Widening::kNone;
     int across = 1;  // sampling factors
     int down = 1;
-    int repeats = 1;  // of a sample across
+    int side = kBlockSize;  // samples of a block across and down
+    int repeats = 1;        // of a sample across
     int row_repeats = 1;
     int64_t width = 0;  // of the component
     int64_t height = 0;
@@ -90,13 +105,19 @@ class CropDecoder {
   };
 
   bool SetTables(const SequentialJpeg& jpeg, bool to_end);
+  // Blocks that will be passed over.
+  int64_t BlocksToPass(const SequentialJpeg& jpeg, bool to_end) const;
   void SetPlaces(const SequentialJpeg& jpeg);
   void SetPlane(const SequentialJpeg& jpeg, const Rectangle& part, int component);
   void SetMcus(const SequentialJpeg& jpeg);
-  // Of one row of MCUs, from `first` on; false: damaged.
-  bool PassMcus(int64_t count);
-  bool ReadMcus(int64_t mcu_row, int64_t first, int64_t end);
+  // Up to this MCU of the image, from the last entry point before it where that is ahead; false: damaged.
+  bool PassTo(int64_t mcu);
+  // Of one row of MCUs; false: damaged.
+  bool PassMcus(int64_t end);
+  bool ReadMcus(int64_t end);
   bool BeginMcu();
+  void BeginAt(const EntryPoint& point);
+  void NotePoint();
   bool IsFaultless() const;
   void Transform(const SequentialJpeg& jpeg, int64_t mcu_row);
   // Rows before `end` that are not written yet.
@@ -112,8 +133,15 @@ class CropDecoder {
   std::vector<Place> places_;
   int count_ = 0;  // of components
 
+  const uint8_t* data_ = nullptr;
+  const uint8_t* data_end_ = nullptr;
   ScanBytes scan_;
   BitWindow window_;
+  EntryPoints* points_ = nullptr;
+  bool used_points_ = false;
+  int64_t wants_point_ = 0;  // the next MCU that lacks one; -1: none are wanted
+  int64_t mcus_per_row_ = 0;
+  int64_t mcu_ = 0;  // the next one
   std::array<int32_t, 3> means_ = {};
   int interval_ = 0;
   int until_restart_ = 0;
@@ -126,6 +154,8 @@ class CropDecoder {
   Rectangle wanted_;
   int64_t next_row_ = 0;
   uint8_t* pixels_ = nullptr;
+  int channels_ = 0;                 // of the pixels written
+  std::vector<uint8_t> colour_row_;  // a row of colours, from which a grey one is made
 };
 
 }  // namespace headrace::jpeg

@@ -16,7 +16,7 @@ namespace headrace::jpeg {
 inline constexpr int kLookUpBits = 11;
 inline constexpr int kLookUps = 1 << kLookUpBits;
 
-// A symbol's bits, of the code and of the number behind it.
+// A symbol's bits, of the code and of the number after it.
 struct Symbol {
   int bits = 0;    // of the code; 0: no code begins like this
   int symbol = 0;  // zeros before the number * 16 + bits of the number
@@ -34,7 +34,7 @@ class LongCodes {
 
  private:
   const HuffmanCode* code_ = nullptr;
-  std::array<int32_t, kMostBits + 1> end_ = {};     // behind the last code of each length; 0: there is none
+  std::array<int32_t, kMostBits + 1> end_ = {};     // after the last code of each length; 0: there is none
   std::array<int32_t, kMostBits + 1> offset_ = {};  // of a code's symbol, without the code
 };
 
@@ -100,6 +100,9 @@ struct CoefficientTable {
   // the block ends with them. Only for blocks that have so many left.
   std::array<uint32_t, kLookUps> passed;
   bool has_passed = false;
+
+ private:
+  void MakePairs();
 };
 
 }  // namespace headrace::jpeg

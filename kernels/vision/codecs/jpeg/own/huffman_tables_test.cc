@@ -150,6 +150,24 @@ TEST(HuffmanTables, DecodeBlocksAsBitByBit) {
   EXPECT_GT(good, static_cast<int>(kCodes));
 }
 
+TEST(HuffmanTables, PassAsManySymbolsAsHaveTheirCodesInALookUp) {
+  const auto table = std::make_unique<CoefficientTable>();
+  HuffmanCode code;
+  code.defined = true;
+  code.counts[0] = code.counts[1] = 1;
+  code.symbols[0] = 0x01;  // 0 and a bit for the number
+  code.symbols[1] = 0x00;  // 10: the end
+  ASSERT_TRUE(table->Make(code));
+  table->MakePassed();
+  const auto passed = [&](uint32_t look_up) { return Found{table->passed[look_up]}; };
+  // The number of the sixth lies after the look-up.
+  EXPECT_EQ(passed(0b01000101000).moves(), 6);
+  EXPECT_EQ(passed(0b01000101000).bits(), 12);
+  EXPECT_EQ(passed(0b01001000000).moves(), 2 + kCoefficients);
+  EXPECT_EQ(passed(0b01001000000).bits(), 6);
+  EXPECT_EQ(passed(0b11000000000).bits(), 0);
+}
+
 TEST(HuffmanTables, RefuseCodesThatLibjpegRefuses) {
   const auto table = std::make_unique<CoefficientTable>();
   HuffmanCode code;

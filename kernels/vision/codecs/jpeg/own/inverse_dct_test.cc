@@ -42,12 +42,17 @@ Input AnyInput(RowRandom& random) {
   return input;
 }
 
-std::vector<uint8_t> SamplesOf(const Input& input, int64_t blocks) {
-  std::vector<uint8_t> samples(8 * kRowBytes, 0);
-  InverseDct(input.coefficients.data(), blocks, input.quantization.data(), samples.data(), kRowBytes);
-  // What lies behind the blocks may be anything.
-  for (int64_t y = 0; y < 8; ++y) {
-    std::fill(samples.begin() + y * kRowBytes + blocks * 8, samples.begin() + (y + 1) * kRowBytes, uint8_t{0});
+std::vector<uint8_t> SamplesOf(const Input& input, int64_t blocks, int side = 8) {
+  std::vector<uint8_t> samples(static_cast<size_t>(side * kRowBytes), 0);
+  const int16_t* const coefficients = input.coefficients.data();
+  if (side == 8) {
+    InverseDct(coefficients, blocks, input.quantization.data(), samples.data(), kRowBytes);
+  } else {
+    ReducedInverseDct(coefficients, blocks, input.quantization.data(), side, samples.data(), kRowBytes);
+  }
+  // What lies after the blocks may be anything.
+  for (int64_t y = 0; y < side; ++y) {
+    std::fill(samples.begin() + y * kRowBytes + blocks * side, samples.begin() + (y + 1) * kRowBytes, uint8_t{0});
   }
   return samples;
 }
@@ -57,11 +62,13 @@ TEST(InverseDct, IsTheSameOnEachTarget) {
     RowRandom random(41, 0, {.key = round});
     const Input input = AnyInput(random);
     const int64_t blocks = 1 + static_cast<int64_t>(random.Below(kBlocks));
-    const std::vector<uint8_t> wanted = SamplesOf(input, blocks);
+    const int side = 1 << random.Below(4);
+    const std::vector<uint8_t> wanted = SamplesOf(input, blocks, side);
     for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
       hwy::SetSupportedTargetsForTest(target);
       ASSERT_EQ(DispatchedTarget(), target);
-      ASSERT_EQ(SamplesOf(input, blocks), wanted) << hwy::TargetName(target) << ", round " << round;
+      ASSERT_EQ(SamplesOf(input, blocks, side), wanted)
+          << hwy::TargetName(target) << ", round " << round << ", side " << side;
     }
     hwy::SetSupportedTargetsForTest(0);
   }

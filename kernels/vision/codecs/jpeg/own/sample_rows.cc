@@ -16,7 +16,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As libjpeg's tables have them, with 16 bits behind the point: red takes 1.402 of cr, green -0.34414 of cb and
+// As libjpeg's tables have them, with 16 bits after the point: red takes 1.402 of cr, green -0.34414 of cb and
 // -0.71414 of cr, blue 1.772 of cb. Those above a half are stored without their whole part.
 constexpr int16_t kRedOfCr = 91881 - 65536;
 constexpr int16_t kBlueOfCb = 116130 - 2 * 65536;

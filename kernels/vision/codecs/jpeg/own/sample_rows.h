@@ -8,7 +8,7 @@
 
 namespace headrace::jpeg {
 
-// Samples that may be read behind a row's end, and results that may be written there.
+// Samples that may be read after a row's end, and results that may be written there.
 inline constexpr int64_t kRowSlack = 64;
 
 // Two results for each of `count` samples, which have a neighbour on each side. `far` is the row whose share is a
@@ -18,7 +18,7 @@ void WidenRow(const uint8_t* near, const uint8_t* far, int64_t count, int16_t* s
 // One result for each sample, of a row above or below that of the image.
 void BlendRows(const uint8_t* near, const uint8_t* far, bool far_is_above, int64_t count, uint8_t* to);
 
-// `rgb` gets `count` pixels and nothing behind them.
+// `rgb` gets `count` pixels and nothing after them.
 void YccToRgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, int64_t count, uint8_t* rgb);
 
 }  // namespace headrace::jpeg

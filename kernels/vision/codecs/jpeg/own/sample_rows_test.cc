@@ -74,7 +74,7 @@ TEST(SampleRows, BlendRowsByTriangles) {
   });
 }
 
-// JFIF's formulas with 16 bits behind the point, as libjpeg's tables have them.
+// JFIF's formulas with 16 bits after the point, as libjpeg's tables have them.
 TEST(SampleRows, ColorsAreThoseOfJfif) {
   const auto clamped = [](int value) { return std::clamp(value, 0, 255); };
   OnEachTarget([&] {
@@ -101,7 +101,7 @@ TEST(SampleRows, ColorsAreThoseOfJfif) {
   });
 }
 
-// Nothing is written behind the last pixel.
+// Nothing is written after the last pixel.
 TEST(SampleRows, ColorsEndWhereTheyShould) {
   OnEachTarget([] {
     for (int64_t count = 1; count < 80; ++count) {

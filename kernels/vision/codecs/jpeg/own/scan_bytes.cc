@@ -12,15 +12,35 @@ constexpr uint8_t kMarker = 0xFF;
 }  // namespace
 
 // The rest of the last copy, a copy, zeros for a block, and what a window reads ahead.
-ScanBytes::ScanBytes() : bytes_(static_cast<size_t>(kMostOfBlock + kCopied + 2 * kMostOfBlock)) {}
+ScanBytes::ScanBytes() : bytes_(static_cast<size_t>(kMostOfBlock + kCopied + 2 * kMostOfBlock)) {
+  left_out_.reserve(bytes_.size());
+}
 
 void ScanBytes::Begin(const uint8_t* first, const uint8_t* end, BitWindow& window) {
   next_ = first;
   end_ = end;
   ended_ = false;
   limit_ = data_end_ = bytes_.data();
+  left_out_.clear();
   window = {};
   window.next = bytes_.data();
+}
+
+void ScanBytes::BeginAt(const uint8_t* first, int bit, const uint8_t* end, BitWindow& window) {
+  Begin(first, end, window);
+  if (bit == 0) return;
+  Prepare(window);
+  window.Fill();
+  window.Drop(bit);
+}
+
+ScanBytes::Place ScanBytes::PlaceOf(const BitWindow& window) const {
+  const ptrdiff_t bit = (window.next - bytes_.data()) * 8 - window.held;
+  const ptrdiff_t byte = bit >> 3;  // may be before what is copied, as the window holds some more
+  const ptrdiff_t copied = data_end_ - bytes_.data();
+  if (byte >= copied) return {next_, 0};
+  const auto zeros = left_out_.end() - std::lower_bound(left_out_.begin(), left_out_.end(), byte);
+  return {next_ - (copied - byte) - zeros, static_cast<int>(bit & 7)};
 }
 
 void ScanBytes::More(BitWindow& window) {
@@ -32,6 +52,11 @@ void ScanBytes::More(BitWindow& window) {
   }
   const ptrdiff_t left = data_end_ - window.next;
   std::memmove(begin, window.next, static_cast<size_t>(left));
+  const ptrdiff_t moved = window.next - begin;
+  constexpr ptrdiff_t kHeld = sizeof(window.bits);
+  const auto gone = std::lower_bound(left_out_.begin(), left_out_.end(), moved - kHeld);
+  left_out_.erase(left_out_.begin(), gone);
+  for (ptrdiff_t& place : left_out_) place -= moved;
   window.next = begin;
   uint8_t* const copied = CopyData(begin + left, begin + left + kCopied);
   data_end_ = limit_ = copied;
@@ -52,6 +77,7 @@ uint8_t* ScanBytes::CopyData(uint8_t* to, uint8_t* end) {
     if (found == nullptr) {
       ended_ = next_ == end_;
     } else if (end_ - next_ >= 2 && next_[1] == 0) {
+      left_out_.push_back(to - bytes_.data());
       *to++ = kMarker;
       next_ += 2;
     } else {

@@ -1,6 +1,7 @@
 // Entropy-coded data of any length with stuffed bytes and markers, read in steps of any size.
 #include "kernels/vision/codecs/jpeg/own/scan_bytes.h"
 
+#include <algorithm>
 #include <string>
 
 #include "core/philox.h"
@@ -48,6 +49,51 @@ TEST(ScanBytes, GivesTheDataWithoutStuffedZeros) {
     ExpectBytes(scan, window, std::string(1000, '\0'));
     EXPECT_TRUE(scan.Overran(window));
     if (HasFailure()) return;
+  }
+}
+
+TEST(ScanBytes, BeginsAgainAtAnyPlaceThatItNames) {
+  for (uint64_t round = 0; round < kScans; ++round) {
+    SCOPED_TRACE(Cat("round ", round));
+    RowRandom random(38, 0, {.key = round});
+    std::string bytes;
+    const uint64_t length = 1 + (random.Below(2) == 0 ? random.Below(50) : random.Below(20'000));
+    for (uint64_t i = 0; i < length; ++i) {
+      bytes += random.Below(5) == 0 ? '\xFF' : static_cast<char>(random.Below(255));
+      if (bytes.back() == '\xFF') bytes += '\0';
+    }
+    bytes += "\xFF\xD0";
+    const uint8_t* const end = FirstOf(bytes) + bytes.size();
+    ScanBytes scan;
+    BitWindow window;
+    scan.Begin(FirstOf(bytes), end, window);
+    for (uint64_t left = length * 8; left > 0;) {
+      scan.Prepare(window);
+      window.Fill();
+      const int dropped = static_cast<int>(random.Below(std::min<uint64_t>(left, 32) + 1));
+      window.Drop(dropped);
+      left -= static_cast<uint64_t>(dropped);
+      if (random.Below(20) != 0) continue;
+      const ScanBytes::Place place = scan.PlaceOf(window);
+      ScanBytes other;
+      BitWindow there;
+      other.BeginAt(place.byte, place.bit, end, there);
+      for (int i = 0; i < 40; ++i) {
+        other.Prepare(there);
+        there.Fill();
+        scan.Prepare(window);
+        window.Fill();
+        ASSERT_EQ(there.Peek(32), window.Peek(32)) << left << " bits before the end";
+        const int next = static_cast<int>(std::min<uint64_t>(left, 24));
+        there.Drop(next);
+        window.Drop(next);
+        left -= static_cast<uint64_t>(next);
+      }
+    }
+    const ScanBytes::Place last = scan.PlaceOf(window);
+    EXPECT_EQ(last.byte - FirstOf(bytes), static_cast<ptrdiff_t>(bytes.size()) - 2);
+    EXPECT_EQ(last.bit, 0);
+    EXPECT_TRUE(scan.PassRestart(0, window));
   }
 }
 

@@ -60,7 +60,7 @@ struct SequentialJpeg {
   int64_t mcu_rows() const { return (height + kBlockSize * max_vertical - 1) / (kBlockSize * max_vertical); }
   // Without those that only pad the last row and column of MCUs.
   int64_t blocks() const;
-  // Whether an end marker stands somewhere behind the beginning of the data.
+  // Whether an end marker stands somewhere after the beginning of the data.
   bool HasEndMarker() const;
 };
 

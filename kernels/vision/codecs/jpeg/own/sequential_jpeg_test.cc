@@ -96,12 +96,7 @@ TEST(SequentialJpeg, FindsColorsAsLibjpegDoes) {
 
 TEST(SequentialJpeg, ReadsTheOrientationOfTheFirstExif) {
   const std::string bytes = Written({});
-  constexpr std::string_view kTiff("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 26);
-  constexpr std::string_view kSegment(
-      "\xFF\xE1\0\x22"
-      "Exif\0\0",
-      10);
-  const std::string turned = Cat("\xFF\xD8", kSegment, kTiff, bytes.substr(2));
+  const std::string turned = fixture::WithOrientation(bytes, 6);
   const auto jpeg = FindSequentialJpeg(turned);
   ASSERT_TRUE(jpeg.has_value());
   EXPECT_EQ(jpeg->orientation, 6);

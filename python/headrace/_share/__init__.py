@@ -1,0 +1,1 @@
+"""One process makes batches for several others of its host."""
