@@ -146,7 +146,7 @@ def sums(noteops, kept) -> hr.Dataset:
 
 def test_a_plugins_notes_come_back(noteops, tmp_path):
     dataset = sums(noteops, tmp_path)
-    with dataset.repeat(3).iterate() as run:
+    with dataset.repeat(3).iterate(window=1) as run:
         given = [batch["image"] for batch in run]
         assert uses(run.explain()) == 2 * 12
     plain = [batch["image"] for batch in dataset.repeat(3).iterate(optimize=False)]
@@ -159,7 +159,7 @@ def test_a_plugins_notes_come_back(noteops, tmp_path):
 def test_notes_of_the_classes_come_back(tmp_path, capfd):
     library = library_of("classnotes", CLASSES)
     dataset = sums(hr.load_plugin(library), tmp_path)
-    with dataset.repeat(3).iterate() as run:
+    with dataset.repeat(3).iterate(window=1) as run:
         assert sum(len(batch["image"]) for batch in run) == 3 * 12
         assert uses(run.explain()) == 2 * 12
     assert main(["check-plugin", str(library), "--check", "inference", "--check", "notes"]) == 0
