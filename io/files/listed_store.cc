@@ -356,19 +356,19 @@ void ListedStore::Expect(absl::Span<const std::string> paths) const {
   for (auto& [folder, names] : by_folder) {
     if (names.size() < kWorthListing || memory_->CoverOfFolder(folder, false).has_value()) continue;
     std::sort(names.begin(), names.end());
-    ExpectIn(folder, names);
+    // A store that is away is not asked about the other folders.
+    if (IsBeyondRow(ExpectIn(folder, names))) return;
   }
 }
 
 // Gives up after as many pages as there are files, which is what asking for each would cost. Errors are left to the
 // stats that follow.
-void ListedStore::ExpectIn(const std::string& folder, const std::vector<std::string>& names) const {
-  const absl::StatusOr<std::unique_ptr<FolderPages>> pages = store_->ListPages(folder, true);
-  if (!pages.ok()) return;
+absl::Status ListedStore::ExpectIn(const std::string& folder, const std::vector<std::string>& names) const {
+  HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<FolderPages> pages, store_->ListPages(folder, true));
   for (size_t page_number = 0; page_number < names.size(); ++page_number) {
-    const absl::StatusOr<std::vector<FolderEntry>> page = (*pages)->Next();
-    if (!page.ok() || page->empty()) return;
-    for (const FolderEntry& entry : *page) {
+    HEADRACE_ASSIGN_OR_RETURN(const std::vector<FolderEntry> page, pages->Next());
+    if (page.empty()) break;
+    for (const FolderEntry& entry : page) {
       if (entry.type != EntryType::kFile || entry.size < 0) continue;
       if (!std::binary_search(names.begin(), names.end(), entry.name)) continue;
       FileStat stat;
@@ -377,6 +377,7 @@ void ListedStore::ExpectIn(const std::string& folder, const std::vector<std::str
       memory_->KeepStat(Cat(folder, "/", entry.name), stat);
     }
   }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<OutputStream>> ListedStore::Create(const std::string& path,

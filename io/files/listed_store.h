@@ -51,7 +51,7 @@ class ListedStore : public FileSystem, public FarFiles {
   class Output;
 
   absl::StatusOr<std::unique_ptr<FolderPages>> List(const std::string& folder, bool tree) const;
-  void ExpectIn(const std::string& folder, const std::vector<std::string>& names) const;
+  absl::Status ExpectIn(const std::string& folder, const std::vector<std::string>& names) const;
   ListedFile Known(const std::string& path, ListedFile listed) const;
 
   const FileSystem* const store_;

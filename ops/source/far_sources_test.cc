@@ -105,6 +105,18 @@ TEST_F(FarSourcesTest, AskNothingOfHttpBeforeTheyRead) {
   EXPECT_EQ(store_.count(), 2);
 }
 
+// Each request to a store that is away takes as long as the engine's patience with it.
+TEST_F(FarSourcesTest, AskAStoreThatIsAwayAboutOneFile) {
+  std::vector<std::string> paths;
+  for (int i = 0; i < 40; ++i) paths.push_back(Cat("mem://b/", i / 20, "/", i, ".jpg"));
+  store_.set_before([](const MemoryStore::Request&) { return BeyondRow(ResourceError("the store is away")); });
+  absl::Status error;
+  EXPECT_TRUE(Run(Files(paths), Options(), &error).empty());
+  EXPECT_EQ(KindOf(error), ErrorKind::kResource);
+  EXPECT_EQ(store_.count(Kind::kListPage), 1);
+  EXPECT_EQ(store_.count(Kind::kStat), 1);
+}
+
 TEST_F(FarSourcesTest, SplitListsOfPathsAtSemicolons) {
   EXPECT_EQ(Run(Files({"mem://b/cat/1.jpg;mem://b/dog/*"}), Options()).size(), 2u);
 }

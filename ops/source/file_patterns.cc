@@ -71,7 +71,10 @@ absl::Status AppendPattern(const FileSystem& files, const std::string& path, std
   } else if (IsFar(files, path) && HasWildcards(path)) {
     patterns.push_back(path);
   } else {
-    patterns.push_back(PatternOf(path, files.Stat(path), ending));
+    const absl::StatusOr<FileStat> stat = files.Stat(path);
+    // Of a store that is away: to ask it about the next path would take as long again.
+    if (IsBeyondRow(stat.status())) return stat.status();
+    patterns.push_back(PatternOf(path, stat, ending));
   }
   return absl::OkStatus();
 }
