@@ -51,13 +51,15 @@ void CopyFortran(const NpyArray& array, char* target) {
 }
 
 void CopyElements(const NpyArray& array, char* target) {
+  // The other axes of an array that has none may be of any size.
+  if (array.data.empty()) return;
   if (array.fortran && array.shape.size() > 1) {
     CopyFortran(array, target);
     return;
   }
   const size_t size = ItemSize(array.dtype);
   if (!array.swapped) {
-    if (!array.data.empty()) std::memcpy(target, array.data.data(), array.data.size());
+    std::memcpy(target, array.data.data(), array.data.size());
     return;
   }
   for (size_t at = 0; at < array.data.size(); at += size) CopyElement(array.data.data() + at, size, true, target + at);

@@ -87,6 +87,8 @@ TEST(NpyArray, MayHaveNoAxesOrNoElements) {
       ParseNpy(Npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807L, 7)}", ""));
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_EQ(none->data.size(), 0u);
+  const std::string fortran = "{'descr': '<f8', 'fortran_order': True, 'shape': (0, 7, 9223372036854775807)}";
+  EXPECT_TRUE(Values<double>(Npy(fortran, "")).empty());
 }
 
 TEST(NpyArray, RefusesOtherTypes) {
