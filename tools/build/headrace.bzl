@@ -235,9 +235,12 @@ def headrace_cc_test(name, srcs, kind = "tests", copts = [], linkopts = [], deps
         srcs = merged_sources(name, srcs, "_test", _MERGED_TESTS),
         copts = _MERGED_COPTS + copts + _kind_copts(kind),
         linkopts = _TEST_LINKOPTS + linkopts,
-        deps = _unique(deps + ["@debian//:gtest"]) + _kind_deps(kind),
+        deps = _unique(deps + ["@debian//:gtest"] + _thread_deps(kwargs.get("tags", []))) + _kind_deps(kind),
         **kwargs
     )
+
+def _thread_deps(tags):
+    return ["//core/testing:unseen_ordering"] if "threads" in tags else []
 
 def _unique(labels):
     return {label: None for label in labels}.keys()
