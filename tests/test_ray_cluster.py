@@ -15,6 +15,7 @@ from headrace.ray import scaling
 from tests import example_plugins
 from tests.conftest import eventually
 from tests.pipelines import EPOCH, PIPELINES, SEED
+from tests.ray_module import import_ray
 from tests.running import assert_same, read, read_all
 
 pytestmark = pytest.mark.ray
@@ -30,9 +31,7 @@ OF_CTYPES = {"arrow_tables"}
 
 @pytest.fixture(scope="module")
 def ray():
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_AUTH_MODE"] = "disabled"
-    return pytest.importorskip("ray")
+    return import_ray()
 
 
 @pytest.fixture(scope="module")

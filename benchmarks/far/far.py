@@ -118,24 +118,25 @@ def measure_images(root: str, port: int, rows: int) -> dict[str, Any]:
             return {"rate": rows // BATCH * BATCH / (time.perf_counter() - started)}
 
 
-def measure_s3fs(port: int) -> dict[str, Any]:
-    import s3fs
-    import torch.utils.data
+class S3fsObjects:
+    """The sizes of the bucket's objects by s3fs, whose file system is made in the process that reads."""
 
-    class Objects(torch.utils.data.Dataset):  # type: ignore[type-arg]
-        def __init__(self) -> None:
-            self.files: Any = None
-            self.names = sorted(filesystem().ls("bucket"))
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.files: Any = None
+        self.names = sorted(self.filesystem().ls("bucket"))
 
-        def __len__(self) -> int:
-            return len(self.names)
+    def __len__(self) -> int:
+        return len(self.names)
 
-        def __getitem__(self, number: int) -> int:
-            self.files = self.files or filesystem()
-            return len(self.files.cat_file(self.names[number]))
+    def __getitem__(self, number: int) -> int:
+        self.files = self.files or self.filesystem()
+        return len(self.files.cat_file(self.names[number]))
 
-    def filesystem() -> Any:
-        given = storage_of(port)["s3"]
+    def filesystem(self) -> Any:
+        import s3fs
+
+        given = storage_of(self.port)["s3"]
         return s3fs.S3FileSystem(
             key=given["access_key"],
             secret=given["secret_key"],
@@ -143,11 +144,19 @@ def measure_s3fs(port: int) -> dict[str, Any]:
             skip_instance_cache=True,
         )
 
-    def passed(dataset: Any) -> int:
-        loader = torch.utils.data.DataLoader(dataset, batch_size=BATCH, num_workers=2, multiprocessing_context="spawn")
+
+def measure_s3fs(port: int) -> dict[str, Any]:
+    import torch.utils.data
+
+    def passed() -> int:
+        # As torch advises with threads in the parent: worker processes that are started anew.
+        loader: Any = torch.utils.data.DataLoader(
+            S3fsObjects(port),  # type: ignore[arg-type]
+            batch_size=BATCH, num_workers=2, multiprocessing_context="spawn",
+        )  # fmt: skip
         return sum(int(batch.sum()) for batch in loader)
 
-    return timed(lambda: passed(Objects()))
+    return timed(passed)
 
 
 def measure_connector(port: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/error.h"
 #include "io/files/far_files.h"
 #include "io/files/far_glob.h"
 #include "io/files/glob.h"
@@ -22,8 +23,9 @@ class Expected {
     by_store_[located->files->far()].push_back(std::move(located->path));
   }
 
-  void Tell() const {
-    for (const auto& [store, paths] : by_store_) store->Expect(paths);
+  absl::Status Tell() const {
+    for (const auto& [store, paths] : by_store_) HEADRACE_RETURN_IF_ERROR(store->Expect(paths));
+    return absl::OkStatus();
   }
 
  private:
@@ -33,16 +35,16 @@ class Expected {
 
 }  // namespace
 
-void ExpectFiles(const FileSystem& files, const std::vector<std::string>& paths) {
+absl::Status ExpectFiles(const FileSystem& files, const std::vector<std::string>& paths) {
   Expected expected(files);
   for (const std::string& path : paths) expected.Add(path);
-  expected.Tell();
+  return expected.Tell();
 }
 
-void ExpectFiles(const FileSystem& files, const PathArena& paths) {
+absl::Status ExpectFiles(const FileSystem& files, const PathArena& paths) {
   Expected expected(files);
   for (int64_t i = 0; i < paths.size(); ++i) expected.Add(paths[i]);
-  expected.Tell();
+  return expected.Tell();
 }
 
 }  // namespace headrace

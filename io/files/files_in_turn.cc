@@ -30,9 +30,10 @@ struct FilesInTurn::Reply {
 };
 
 FilesInTurn::FilesInTurn(const FileSystem& files, std::vector<std::string> paths, int64_t most_bytes)
-    : files_(listings_.Over(&files)), paths_(std::move(paths)), most_bytes_(most_bytes) {
-  ExpectFiles(*files_, paths_);
-}
+    : files_(listings_.Over(&files)),
+      paths_(std::move(paths)),
+      most_bytes_(most_bytes),
+      expected_(ExpectFiles(*files_, paths_)) {}
 
 FilesInTurn::~FilesInTurn() {
   for (const std::shared_ptr<Reply>& left : replies_) left->Drop();
@@ -40,6 +41,7 @@ FilesInTurn::~FilesInTurn() {
 
 absl::StatusOr<Tensor> FilesInTurn::Next() {
   if (StopSignal::Raised()) return StopSignal::Error();
+  HEADRACE_RETURN_IF_ERROR(expected_);
   while (begun_ < paths_.size() && HasRoom()) Begin();
   const std::shared_ptr<Reply> reply = std::move(replies_.front());
   replies_.pop_front();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
 #include "io/files/far_listings.h"
@@ -40,6 +41,7 @@ class FilesInTurn {
   const FileSystem* const files_;
   const std::vector<std::string> paths_;
   const int64_t most_bytes_;
+  const absl::Status expected_;  // of the listings before the first file
   size_t begun_ = 0;
   std::deque<std::shared_ptr<Reply>> replies_;
   int64_t asked_bytes_ = 0;  // of the files of replies_

@@ -43,6 +43,15 @@ TEST(FilesInTurn, GivesFarFilesInOrderAfterOneListing) {
   EXPECT_LE(store.count(Kind::kListPage), 2);
 }
 
+TEST(FilesInTurn, AsksAStoreThatIsAwayOnce) {
+  MemoryStore store;
+  const std::vector<std::string> paths = Numbered(300);
+  store.set_before([](const MemoryStore::Request&) { return BeyondRow(ResourceError("the store is away")); });
+  FilesInTurn files(store, paths, kAnySize);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(KindOf(files.Next().status()), ErrorKind::kResource);
+  EXPECT_EQ(store.count(), 1);
+}
+
 TEST(FilesInTurn, AsksForDozensAtOnce) {
   MemoryStore store({.completes = MemoryStore::Completes::kOnDemand});
   const std::vector<std::string> paths = Numbered(300);

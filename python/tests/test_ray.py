@@ -23,6 +23,7 @@ from headrace.ray.raised_by_signals import raised_by_signals
 from headrace.ray.window import Window
 from tests.far import stores
 from tests.far.s3_server import S3Server
+from tests.ray_module import import_ray
 from tests.running import Outcome, assert_same, read, read_all
 
 pytestmark = pytest.mark.small_ray
@@ -32,9 +33,7 @@ HERE = {"num_cpus": 0}
 
 @pytest.fixture(scope="module")
 def ray():
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_AUTH_MODE"] = "disabled"
-    ray = pytest.importorskip("ray")
+    ray = import_ray()
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=200 << 20)
     yield ray
     ray.shutdown()

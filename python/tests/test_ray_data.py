@@ -26,6 +26,7 @@ from headrace.ray.part_task import PartJob, WrittenPart, write_part
 from headrace.ray.put_set import PutSet
 from tests.far import stores
 from tests.far.s3_server import S3Server
+from tests.ray_module import import_ray
 
 ROWS = 41
 METHODS = {
@@ -69,8 +70,7 @@ def written_here(folder: pathlib.Path, dataset: hr.Dataset, count: int, **option
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
     """A cluster of one node, whose CPUs are counted, not there."""
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    ray = pytest.importorskip("ray")
+    ray = import_ray()
     ray.init(
         "local",
         num_cpus=4,

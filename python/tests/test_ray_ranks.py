@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import headrace as hr
+from tests.ray_module import import_ray
 
 pytestmark = pytest.mark.ray
 
@@ -18,9 +19,7 @@ RANKS = [(0, 2), (1, 2)]
 
 @pytest.fixture(scope="module")
 def ray():
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_AUTH_MODE"] = "disabled"
-    ray = pytest.importorskip("ray")
+    ray = import_ray()
     ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False)
     yield ray
     ray.shutdown()

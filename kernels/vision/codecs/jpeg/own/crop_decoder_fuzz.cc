@@ -1,7 +1,7 @@
 // Fuzzes sequential JPEGs: whatever is decoded has libjpeg's pixels, whole and in a part, at a scale and in the
-// channels that the last bytes choose with the part, with and without the entry points of the whole. The bytes before
-// those, as many as they say, are taken for notes and for points: notes are refused unless they are of the file, and
-// points of anything crash nothing.
+// channels that the last bytes choose with the part, on the CPU target that they choose, with and without the entry
+// points of the whole. The bytes before those, as many as they say, are taken for notes and for points: notes are
+// refused unless they are of the file, and points of anything crash nothing.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/testing/require.h"
+#include "hwy/targets.h"
 #include "kernels/testing/libjpeg_pixels.h"
 #include "kernels/vision/codecs/jpeg/own/crop_decoder.h"
 #include "kernels/vision/image/pixel_mode.h"
@@ -25,6 +26,12 @@ struct Wanted {
   Rectangle part;
   PixelRows rows;
 };
+
+// One of those that this CPU has.
+void ChooseCpuTarget(uint8_t choice) {
+  static const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  hwy::SetSupportedTargetsForTest(targets[choice % targets.size()]);
+}
 
 int ChannelsOf(const SequentialJpeg& jpeg, PixelRows rows) {
   return rows == PixelRows::kAsStored ? jpeg.count : rows == PixelRows::kGrey ? 1 : 3;
@@ -116,6 +123,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto jpeg = jpeg::FindSequentialJpeg(bytes);
   if (!jpeg.has_value() || jpeg->height * jpeg->width > jpeg::kMostPixels) return 0;
   const int scale = 1 << chosen[3] % 4;
+  jpeg::ChooseCpuTarget(chosen[1]);
   const auto image = fixture::DecodeByLibjpeg(bytes, scale);
   const fixture::LibjpegPixels* const pixels = image.has_value() ? &*image : nullptr;
   std::string notes;
