@@ -100,6 +100,10 @@ void MemoryAccount::Close() {
 }
 
 void Buffer::HandOver() {
+  if (parts_ != nullptr) {
+    for (const BufferRef& part : *parts_) part->HandOver();
+    return;
+  }
   const bool pooled = pool_ != nullptr && static_cast<int>(size_class_) >= kLocalClasses;
   MemoryAccount* const user = pooled ? UsersAccount() : nullptr;
   MemoryAccount* account = account_.load(std::memory_order_acquire);
@@ -119,6 +123,7 @@ void Buffer::Unref() {
   }
   TakeOff(account_.exchange(nullptr, std::memory_order_relaxed), static_cast<int64_t>(capacity_ + kHeader));
   std::function<void()>* release = release_;
+  delete parts_;
   this->~Buffer();
   std::free(this);
   if (release == nullptr) return;
@@ -133,6 +138,16 @@ BufferRef BufferRef::Borrowed(const void* data, size_t bytes) {
   buffer->data_ = static_cast<uint8_t*>(const_cast<void*>(data));
   buffer->capacity_ = bytes;
   return Adopt(buffer);
+}
+
+BufferRef BufferRef::Group(std::vector<BufferRef> parts) {
+  const auto first = std::min_element(parts.begin(), parts.end(),
+                                      [](const BufferRef& a, const BufferRef& b) { return a->data() < b->data(); });
+  BufferRef group = Borrowed((*first)->data(), 0);
+  if (!group) return group;
+  for (const BufferRef& part : parts) group->capacity_ += part->capacity();
+  group->parts_ = new std::vector<BufferRef>(std::move(parts));
+  return group;
 }
 
 // Memory handed to a task is charged to its pipeline as if it were allocated there. If the number of bytes is 0, the

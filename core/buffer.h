@@ -71,6 +71,8 @@ class Buffer {
  public:
   uint8_t* data() const { return data_; }
   size_t capacity() const { return capacity_; }
+  // Whether it is memory of several, between which there may be memory of others.
+  bool is_group() const { return parts_ != nullptr; }
   // Takes the buffer off its account: from now on the user owns it.
   void HandOver();
 
@@ -87,6 +89,7 @@ class Buffer {
   std::atomic<MemoryAccount*> account_{nullptr};
   BufferPool* pool_ = nullptr;                // null: foreign memory
   std::function<void()>* release_ = nullptr;  // for foreign memory; null: it is borrowed
+  std::vector<BufferRef>* parts_ = nullptr;   // of a group
 };
 
 class BufferRef {
@@ -114,6 +117,9 @@ class BufferRef {
   // Memory that the caller keeps until the last reference goes, and that no account is charged for: a view of bytes, or
   // a slot to write into. Null if there is no memory for the reference itself.
   static BufferRef Borrowed(const void* data, size_t bytes);
+  // Several buffers, at least one, that are handed over and freed as one: `data` is where the first of them in memory
+  // begins, the capacity that of all. Null if there is no memory for the reference itself.
+  static BufferRef Group(std::vector<BufferRef> parts);
 
   Buffer* get() const { return buffer_; }
   Buffer* operator->() const { return buffer_; }

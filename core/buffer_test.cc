@@ -196,6 +196,30 @@ TEST(Buffer, ForeignMemoryIsReleasedOnce) {
   EXPECT_EQ(released.load(), 1);
 }
 
+TEST(Buffer, GroupsAreHandedOverAndFreedAsOne) {
+  MemoryAccount* const account = MemoryAccount::Open();
+  std::vector<BufferRef> parts;
+  {
+    const TaskMemory task(&BufferPool::Global(), account, 0);
+    for (int i = 0; i < 3; ++i) parts.push_back(BufferPool::Global().Allocate(100'000));
+  }
+  const int64_t held = account->held();
+  const BufferRef kept = parts[2];
+  const uint8_t* const first = std::min({parts[0]->data(), parts[1]->data(), parts[2]->data()});
+  BufferRef group = BufferRef::Group(std::move(parts));
+  EXPECT_EQ(group->data(), first);
+  EXPECT_GE(group->capacity(), 300'000u);
+  EXPECT_EQ(account->held(), held);
+  BufferRef outer = BufferRef::Group({std::move(group)});
+  EXPECT_GE(outer->capacity(), 300'000u);
+  outer->HandOver();
+  EXPECT_EQ(account->held(), 0);
+  EXPECT_FALSE(kept.unique());
+  outer = BufferRef();
+  EXPECT_TRUE(kept.unique());
+  account->Close();
+}
+
 TEST(Buffer, BorrowedMemoryIsTheCallersAndNotCharged) {
   MemoryAccount* const account = MemoryAccount::Open();
   uint8_t owned[1000] = {};

@@ -55,12 +55,12 @@ int64_t CopyJoined(const Tensor& strings, uint8_t* target, int64_t at, int64_t*&
 int64_t CopySpans(const Tensor& strings, uint8_t* target, int64_t at, int64_t*& end) {
   const int64_t count = strings.elements();
   if (count == 0) return at;
-  // Bytes after the array may be written meanwhile.
+  // Bytes after the array may be written meanwhile, and those between buffers are not its own.
   const std::string_view last = strings.bytes_at(count - 1);
-  const char* const readable = last.data() + last.size();
+  const char* const readable = strings.buffer()->is_group() ? nullptr : last.data() + last.size();
   for (int64_t i = 0; i < count; ++i) {
     const std::string_view string = strings.bytes_at(i);
-    if (string.size() <= kShort && readable - string.data() >= static_cast<ptrdiff_t>(kShort)) {
+    if (string.size() <= kShort && readable != nullptr && readable - string.data() >= static_cast<ptrdiff_t>(kShort)) {
       std::memcpy(target + at, string.data(), kShort);
     } else if (!string.empty()) {
       std::memcpy(target + at, string.data(), string.size());

@@ -42,8 +42,8 @@ class Tensor {
   // Byte strings of the given shape, in row-major order, end to end in `bytes`: string i begins at ends[i]
   // and ends at ends[i + 1], where `ends` holds elements + 1 numbers of type int64.
   static Tensor ViewBytesArray(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef ends);
-  // Byte strings of the given shape, in row-major order, anywhere in `bytes`: string i begins at spans[2 i] and ends at
-  // spans[2 i + 1], where `spans` holds 2 * elements numbers of type int64.
+  // Byte strings of the given shape, in row-major order, anywhere in `bytes`, or in any buffer of that group: string i
+  // begins at spans[2 i] and ends at spans[2 i + 1], where `spans` holds 2 * elements numbers of type int64.
   static Tensor ViewSpans(DType dtype, absl::Span<const int64_t> shape, BufferRef bytes, BufferRef spans);
   // Shape (). T is one of the fixed-size types of DTypeOf.
   template <typename T>

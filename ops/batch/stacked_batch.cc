@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "engine/operator/batch_memory.h"
+#include "ops/batch/gathered_strings.h"
 #include "ops/batch/padding.h"
 
 namespace headrace {
@@ -61,6 +62,22 @@ bool StandAlone(const Tensor& rows) {
 // Keeps out lent memory, which has the capacity 0 (that of Arrow, arrays and caches): who has the batch may write into
 // its numbers.
 bool OwnTheirMemory(const Tensor& numbers) { return numbers.footprint() >= numbers.bytes(); }
+
+absl::StatusOr<Tensor> StackRows(const std::vector<Tensor>& rows) {
+  if (IsVariableLength(rows[0].dtype())) {
+    Shape shape = rows[0].shape();
+    shape.insert(shape.begin(), static_cast<int64_t>(rows.size()));
+    if (std::optional<Tensor> gathered = GatherStrings(rows, shape)) return *std::move(gathered);
+  }
+  return Stack(rows);
+}
+
+absl::StatusOr<Tensor> JoinRuns(const std::vector<Tensor>& runs) {
+  Shape shape = runs[0].shape();
+  for (size_t i = 1; i < runs.size(); ++i) shape[0] += runs[i].dim(0);
+  if (std::optional<Tensor> gathered = GatherStrings(runs, shape)) return *std::move(gathered);
+  return JoinStrings(runs);
+}
 
 }  // namespace
 
@@ -254,10 +271,10 @@ absl::StatusOr<Tensor> StackedBatch::TakeColumn(size_t c) {
   GrowingColumn& column = columns_[c];
   if (IsRagged(joined_[c].joining)) return column.ragged.TakeValues();
   if (column.runs.size() == 1 && StandAlone(column.runs[0])) return std::move(column.runs[0]);
-  if (!column.runs.empty()) return JoinStrings(column.runs);
+  if (!column.runs.empty()) return JoinRuns(column.runs);
   if (!column.rows.empty()) {
     return joined_[c].joining == Joining::kPad ? StackPadded(column.rows, joined_[c].padding, joined_[c].least)
-                                               : Stack(column.rows);
+                                               : StackRows(column.rows);
   }
   if (column.whole.dim(0) == rows()) return column.whole;
   return column.whole.Slice(0, 0, rows());

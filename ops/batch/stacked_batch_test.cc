@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/operator/batch_memory.h"
 
@@ -187,6 +190,82 @@ TEST(StackedBatch, RepeatsTheLastOfStringsThatCameTogether) {
   EXPECT_EQ(texts.bytes_at(3), "four");
   EXPECT_EQ(texts.bytes_at(4), "four");
   EXPECT_TRUE(made->columns[1].row(0).data<bool>()[4]);
+}
+
+// Rows of the batch, each a byte string of that many bytes in `memory` at the offset.
+Tensor BatchOfParts(const BufferRef& memory, const std::vector<std::pair<size_t, size_t>>& parts) {
+  StackedBatch batch(static_cast<int>(parts.size()), {{.name = "record"}});
+  for (const auto& [offset, bytes] : parts) {
+    Block block = RowOf(Tensor::ViewBytes(DType::kBytes, memory, memory->data() + offset, bytes));
+    batch.Add(block, 0, 1);
+  }
+  return (*batch.Take({}, false))->columns[0].row(0);
+}
+
+TEST(StackedBatch, LeavesLongStringsWhereTheyAre) {
+  StackedBatch batch(3, {{.name = "record"}});
+  std::vector<const void*> places;
+  for (size_t row = 0; row < 3; ++row) {
+    const Tensor record = *Tensor::CopyBytes(DType::kBytes, std::string(10'000 + row, static_cast<char>('a' + row)));
+    places.push_back(record.raw());
+    Block block = RowOf(record);
+    batch.Add(block, 0, 1);
+  }
+  const Tensor records = (*batch.Take({}, false))->columns[0].row(0);
+  EXPECT_EQ(records.shape(), Shape{3});
+  for (int64_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(records.bytes_at(row).data(), places[static_cast<size_t>(row)]);
+    EXPECT_EQ(records.bytes_at(row), std::string(10'000 + static_cast<size_t>(row), static_cast<char>('a' + row)));
+  }
+  EXPECT_TRUE(TensorsEqual(records, *records.Joined()));
+  EXPECT_GE(records.footprint(), 30'000u);
+}
+
+TEST(StackedBatch, LeavesLongStringsOfBlocksWhereTheyAre) {
+  const Tensor first = *Tensor::CopyBytesArray(DType::kBytes, {2}, {std::string(9000, 'x'), ""});
+  const Tensor second = *Tensor::CopyBytesArray(DType::kBytes, {2}, {std::string(7000, 'y'), std::string(8000, 'z')});
+  StackedBatch batch(3, {{.name = "record"}});
+  Block one = BlockOf(first), two = BlockOf(second);
+  batch.Add(one, 0, 2);
+  batch.Add(two, 1, 1);
+  const Tensor records = (*batch.Take({}, false))->columns[0].row(0);
+  EXPECT_EQ(records.bytes_at(0).data(), first.bytes_at(0).data());
+  EXPECT_EQ(records.bytes_at(1), "");
+  EXPECT_EQ(records.bytes_at(2).data(), second.bytes_at(1).data());
+}
+
+// Nothing after a short one is read with it, where another buffer may follow.
+TEST(StackedBatch, JoinsLongAndShortStringsThatStayedWhereTheyAre) {
+  StackedBatch batch(4, {{.name = "record"}});
+  const std::vector<std::string> records = {std::string(30'000, 'x'), "", "short", "ends"};
+  for (const std::string& record : records) {
+    auto* const own = new std::string(record);
+    BufferRef memory = BufferRef::Foreign(own->data(), own->size() + 1, [own] { delete own; });
+    Block block = RowOf(Tensor::ViewBytes(DType::kBytes, std::move(memory), own->data(), own->size()));
+    batch.Add(block, 0, 1);
+  }
+  const Tensor made = (*batch.Take({}, false))->columns[0].row(0);
+  EXPECT_FALSE(made.joined());
+  const Tensor some = *made.Slice(0, 1, 3).Joined();
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(some.bytes_at(i), records[static_cast<size_t>(i) + 1]);
+}
+
+TEST(StackedBatch, CopiesLongStringsAmongMore) {
+  const BufferRef file = BufferPool::Global().Allocate(size_t{100} << 10);
+  std::memset(file->data(), 'x', file->capacity());
+  const Tensor few = BatchOfParts(file, {{0, 20'000}, {50'000, 20'000}});
+  EXPECT_NE(few.bytes_at(0).data(), reinterpret_cast<const char*>(file->data()));
+  EXPECT_EQ(few.bytes_at(1), std::string(20'000, 'x'));
+  const Tensor most = BatchOfParts(file, {{0, 40'000}, {50'000, 40'000}});
+  EXPECT_EQ(most.bytes_at(0).data(), reinterpret_cast<const char*>(file->data()));
+}
+
+TEST(StackedBatch, CopiesLongStringsOfLentMemory) {
+  const std::string lent(20'000, 'x');
+  const BufferRef memory = BufferRef::Foreign(const_cast<char*>(lent.data()), 0, [] {});
+  const Tensor batch = BatchOfParts(memory, {{0, 10'000}, {10'000, 10'000}});
+  EXPECT_NE(batch.bytes_at(0).data(), lent.data());
+  EXPECT_EQ(batch.bytes_at(1), std::string(10'000, 'x'));
 }
 
 TEST(StackedBatch, CopiesStringsThatOthersHoldOrThatArePartOfMore) {
