@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <new>
 
@@ -141,8 +142,9 @@ BufferRef BufferRef::Borrowed(const void* data, size_t bytes) {
 }
 
 BufferRef BufferRef::Group(std::vector<BufferRef> parts) {
-  const auto first = std::min_element(parts.begin(), parts.end(),
-                                      [](const BufferRef& a, const BufferRef& b) { return a->data() < b->data(); });
+  const auto first = std::min_element(parts.begin(), parts.end(), [](const BufferRef& a, const BufferRef& b) {
+    return std::less<>()(a->data(), b->data());
+  });
   BufferRef group = Borrowed((*first)->data(), 0);
   if (!group) return group;
   for (const BufferRef& part : parts) group->capacity_ += part->capacity();

@@ -71,7 +71,7 @@ class Buffer {
  public:
   uint8_t* data() const { return data_; }
   size_t capacity() const { return capacity_; }
-  // Whether it is memory of several, between which there may be memory of others.
+  // Bytes between the parts of a group may belong to other buffers.
   bool is_group() const { return parts_ != nullptr; }
   // Takes the buffer off its account: from now on the user owns it.
   void HandOver();
@@ -118,7 +118,8 @@ class BufferRef {
   // a slot to write into. Null if there is no memory for the reference itself.
   static BufferRef Borrowed(const void* data, size_t bytes);
   // Several buffers, at least one, that are handed over and freed as one: `data` is where the first of them in memory
-  // begins, the capacity that of all. Null if there is no memory for the reference itself.
+  // begins, the capacity is that of all. A part that a pipeline still uses leaves its account with the group. Null if
+  // there is no memory for the reference itself.
   static BufferRef Group(std::vector<BufferRef> parts);
 
   Buffer* get() const { return buffer_; }

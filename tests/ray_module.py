@@ -7,7 +7,7 @@ import pytest
 
 
 def import_ray() -> Any:
-    """For each test that starts Ray: a process reads these settings with the first cluster, and the ones after it fail with others."""
+    """For each test that starts Ray: a process reads these settings with its first cluster, and later clusters fail under others."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_AUTH_MODE"] = "disabled"
     return pytest.importorskip("ray")

@@ -73,6 +73,19 @@ FakeGraph SameWithoutFailure() {
   return graph;
 }
 
+// That both gave the same rows, and were at the same places after each.
+void ExpectSameRuns(const absl::StatusOr<PipelineRun>& elsewhere, const absl::StatusOr<PipelineRun>& here) {
+  ASSERT_TRUE(here.ok() && elsewhere.ok()) << elsewhere.status();
+  EXPECT_TRUE(here->error.ok() && elsewhere->error.ok()) << elsewhere->error;
+  EXPECT_EQ(elsewhere->epochs, here->epochs);
+  ASSERT_EQ(elsewhere->positions.size(), here->positions.size());
+  for (size_t i = 0; i < here->positions.size(); ++i) {
+    EXPECT_EQ(elsewhere->positions[i].checkpoint, here->positions[i].checkpoint);
+    EXPECT_EQ(elsewhere->positions[i].delivered, here->positions[i].delivered);
+    EXPECT_EQ(elsewhere->positions[i].removed, here->positions[i].removed);
+  }
+}
+
 TEST(ElsewhereRuns, GiveTheRowsAndPositionsOfTheRunItself) {
   for (const uint64_t world : {1u, 3u}) {
     PipelineOptions options;
@@ -82,14 +95,7 @@ TEST(ElsewhereRuns, GiveTheRowsAndPositionsOfTheRunItself) {
     const absl::StatusOr<PipelineRun> here = RunPipeline(SameWithoutFailure().Build(), options);
     options.rows_elsewhere = std::make_shared<CountedElsewhere>();
     const absl::StatusOr<PipelineRun> elsewhere = RunPipeline(WindowOverWork().Build(), options);
-    ASSERT_TRUE(here.ok() && elsewhere.ok()) << elsewhere.status();
-    EXPECT_TRUE(elsewhere->error.ok()) << elsewhere->error;
-    EXPECT_EQ(elsewhere->epochs, here->epochs);
-    ASSERT_EQ(elsewhere->positions.size(), here->positions.size());
-    for (size_t i = 0; i < here->positions.size(); ++i) {
-      EXPECT_EQ(elsewhere->positions[i].checkpoint, here->positions[i].checkpoint);
-      EXPECT_EQ(elsewhere->positions[i].delivered, here->positions[i].delivered);
-    }
+    ExpectSameRuns(elsewhere, here);
   }
 }
 
@@ -126,15 +132,8 @@ TEST(ElsewhereRuns, LeaveOutRowsThatFailedElsewhereAsTheRunItselfDoes) {
   // The row that fake_work fails on.
   options.rows_elsewhere = std::make_shared<CountedElsewhere>(/*fail=*/3);
   const absl::StatusOr<PipelineRun> elsewhere = RunPipeline(skipping, options);
-  ASSERT_TRUE(here.ok() && elsewhere.ok()) << elsewhere.status();
-  EXPECT_TRUE(here->error.ok() && elsewhere->error.ok()) << elsewhere->error;
+  ExpectSameRuns(elsewhere, here);
   EXPECT_EQ(here->AllValues().size(), 22u);
-  EXPECT_EQ(elsewhere->epochs, here->epochs);
-  ASSERT_EQ(elsewhere->positions.size(), here->positions.size());
-  for (size_t i = 0; i < here->positions.size(); ++i) {
-    EXPECT_EQ(elsewhere->positions[i].checkpoint, here->positions[i].checkpoint);
-    EXPECT_EQ(elsewhere->positions[i].removed, here->positions[i].removed);
-  }
 }
 
 TEST(ElsewhereRuns, RefuseRowsOfAnotherType) {
@@ -184,13 +183,7 @@ void ExpectSame(const ir::proto::Graph& graph, PipelineOptions options, const st
   const absl::StatusOr<PipelineRun> here = RunPipeline(graph, options);
   options.rows_elsewhere = rows;
   const absl::StatusOr<PipelineRun> elsewhere = RunPipeline(graph, options);
-  ASSERT_TRUE(here.ok() && elsewhere.ok()) << elsewhere.status();
-  EXPECT_TRUE(elsewhere->error.ok()) << elsewhere->error;
-  EXPECT_EQ(elsewhere->epochs, here->epochs);
-  ASSERT_EQ(elsewhere->positions.size(), here->positions.size());
-  for (size_t i = 0; i < here->positions.size(); ++i) {
-    EXPECT_EQ(elsewhere->positions[i].checkpoint, here->positions[i].checkpoint);
-  }
+  ExpectSameRuns(elsewhere, here);
 }
 
 TEST(ElsewhereRuns, AskForTheRowsOfEachEpochThatARepeatRuns) {

@@ -92,7 +92,7 @@ size_t BlockColumn::footprint() const {
       continue;
     }
     if (!tensor.joined()) {
-      bytes += tensor.bytes() + tensor.spans_bytes();
+      bytes += tensor.buffer()->is_group() ? tensor.footprint() : tensor.bytes() + tensor.spans_bytes();
       continue;
     }
     // Counts a buffer once that rows which follow each other share.

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
 #include "io/files/far_files.h"
 #include "io/files/far_glob.h"
 #include "io/files/glob.h"
@@ -23,9 +22,8 @@ class Expected {
     by_store_[located->files->far()].push_back(std::move(located->path));
   }
 
-  absl::Status Tell() const {
-    for (const auto& [store, paths] : by_store_) HEADRACE_RETURN_IF_ERROR(store->Expect(paths));
-    return absl::OkStatus();
+  void Tell() const {
+    for (const auto& [store, paths] : by_store_) store->Expect(paths);
   }
 
  private:
@@ -35,16 +33,16 @@ class Expected {
 
 }  // namespace
 
-absl::Status ExpectFiles(const FileSystem& files, const std::vector<std::string>& paths) {
+void ExpectFiles(const FileSystem& files, const std::vector<std::string>& paths) {
   Expected expected(files);
   for (const std::string& path : paths) expected.Add(path);
-  return expected.Tell();
+  expected.Tell();
 }
 
-absl::Status ExpectFiles(const FileSystem& files, const PathArena& paths) {
+void ExpectFiles(const FileSystem& files, const PathArena& paths) {
   Expected expected(files);
   for (int64_t i = 0; i < paths.size(); ++i) expected.Add(paths[i]);
-  return expected.Tell();
+  expected.Tell();
 }
 
 }  // namespace headrace

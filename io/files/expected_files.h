@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "io/files/file_system.h"
 #include "io/files/path_arena.h"
 
 namespace headrace {
 
-// Paths of this machine, patterns and paths of http and https are passed over. Errors as FarFiles::Expect.
-absl::Status ExpectFiles(const FileSystem& files, const std::vector<std::string>& paths);
-absl::Status ExpectFiles(const FileSystem& files, const PathArena& paths);
+// Paths of this machine, patterns and paths of http and https are passed over.
+void ExpectFiles(const FileSystem& files, const std::vector<std::string>& paths);
+void ExpectFiles(const FileSystem& files, const PathArena& paths);
 
 }  // namespace headrace
 

@@ -47,9 +47,8 @@ class FarFiles {
   // ("cat/1.jpg"). Pages may be read ahead, from several prefixes at once.
   virtual absl::StatusOr<std::unique_ptr<FolderPages>> ListTree(const std::string& folder) const = 0;
   // Says that these files, which were named and not listed, are asked about next, so that a listing may answer for many
-  // of them. By default nothing is done. Returns the error of a store that is away (BeyondRow), which each of them
-  // would wait for anew; other errors are left to the questions that follow.
-  virtual absl::Status Expect(absl::Span<const std::string> /*paths*/) const { return absl::OkStatus(); }
+  // of them. By default nothing is done.
+  virtual void Expect(absl::Span<const std::string> /*paths*/) const {}
   virtual StoreCounters counters() const = 0;
   // Whether reads of a file opened as listed refuse another version. Without, the version is compared at Open alone,
   // and whoever reads compares it again at the end.

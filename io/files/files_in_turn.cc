@@ -30,10 +30,9 @@ struct FilesInTurn::Reply {
 };
 
 FilesInTurn::FilesInTurn(const FileSystem& files, std::vector<std::string> paths, int64_t most_bytes)
-    : files_(listings_.Over(&files)),
-      paths_(std::move(paths)),
-      most_bytes_(most_bytes),
-      expected_(ExpectFiles(*files_, paths_)) {}
+    : files_(listings_.Over(&files)), paths_(std::move(paths)), most_bytes_(most_bytes) {
+  ExpectFiles(*files_, paths_);
+}
 
 FilesInTurn::~FilesInTurn() {
   for (const std::shared_ptr<Reply>& left : replies_) left->Drop();
@@ -41,7 +40,6 @@ FilesInTurn::~FilesInTurn() {
 
 absl::StatusOr<Tensor> FilesInTurn::Next() {
   if (StopSignal::Raised()) return StopSignal::Error();
-  HEADRACE_RETURN_IF_ERROR(expected_);
   while (begun_ < paths_.size() && HasRoom()) Begin();
   const std::shared_ptr<Reply> reply = std::move(replies_.front());
   replies_.pop_front();
@@ -52,7 +50,7 @@ absl::StatusOr<Tensor> FilesInTurn::Next() {
 }
 
 bool FilesInTurn::HasRoom() const {
-  return replies_.empty() || (replies_.size() < MostAtOnce() && asked_bytes_ < kMostAskedBytes);
+  return replies_.empty() || (!away_ && replies_.size() < MostAtOnce() && asked_bytes_ < kMostAskedBytes);
 }
 
 // Files of this machine are read at once.
@@ -67,6 +65,7 @@ void FilesInTurn::Begin() {
   const auto reply = std::shared_ptr<Reply>(new Reply{bytes});
   replies_.push_back(reply);
   asked_bytes_ += bytes;
+  away_ = IsBeyondRow(stat.status());
   if (!stat.ok()) return reply->read.Give(stat.status());
   if (bytes > most_bytes_) {
     return reply->read.Give(

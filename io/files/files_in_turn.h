@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/tensor.h"
 #include "io/files/far_listings.h"
@@ -41,10 +40,10 @@ class FilesInTurn {
   const FileSystem* const files_;
   const std::vector<std::string> paths_;
   const int64_t most_bytes_;
-  const absl::Status expected_;  // of the listings before the first file
   size_t begun_ = 0;
   std::deque<std::shared_ptr<Reply>> replies_;
   int64_t asked_bytes_ = 0;  // of the files of replies_
+  bool away_ = false;        // whether the store of the last one begun is, as the next would wait for it as long
 };
 
 }  // namespace headrace

@@ -43,13 +43,25 @@ TEST(FilesInTurn, GivesFarFilesInOrderAfterOneListing) {
   EXPECT_LE(store.count(Kind::kListPage), 2);
 }
 
-TEST(FilesInTurn, AsksAStoreThatIsAwayOnce) {
+// Each request to it takes as long as the engine's patience with it.
+TEST(FilesInTurn, AsksAStoreThatIsAwayAboutOneFile) {
   MemoryStore store;
-  const std::vector<std::string> paths = Numbered(300);
   store.set_before([](const MemoryStore::Request&) { return BeyondRow(ResourceError("the store is away")); });
+  FilesInTurn files(store, Numbered(300), kAnySize);
+  EXPECT_EQ(KindOf(files.Next().status()), ErrorKind::kResource);
+  EXPECT_EQ(store.count(Kind::kStat), 1);
+  EXPECT_EQ(store.count(), 2) << "and one listing";
+}
+
+TEST(FilesInTurn, ReadsFilesThatCannotBeListed) {
+  MemoryStore store;
+  const std::vector<std::string> paths = Numbered(100);
+  Fill(store, paths);
+  store.set_before([](const MemoryStore::Request& request) {
+    return request.kind == Kind::kListPage ? BeyondRow(ResourceError("listings are refused")) : absl::OkStatus();
+  });
   FilesInTurn files(store, paths, kAnySize);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(KindOf(files.Next().status()), ErrorKind::kResource);
-  EXPECT_EQ(store.count(), 1);
+  for (const std::string& path : paths) EXPECT_EQ(files.Next()->bytes_value(), Cat("of ", path));
 }
 
 TEST(FilesInTurn, AsksForDozensAtOnce) {

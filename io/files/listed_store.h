@@ -42,7 +42,7 @@ class ListedStore : public FileSystem, public FarFiles {
   bool conditional_reads() const override;
   double ListPrice(const StoreCounters& counters) const override;
   std::string Warning() const override;
-  absl::Status Expect(absl::Span<const std::string> paths) const override;
+  void Expect(absl::Span<const std::string> paths) const override;
   ListedFile ListedAs(const std::string& path) const override;
 
  private:

@@ -1,7 +1,9 @@
 #include "ops/batch/gathered_strings.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,17 +17,21 @@ namespace {
 constexpr int64_t kLongString = 4096;
 constexpr size_t kMostKept = 2;  // times the bytes of the strings
 
-// Those that rows which follow each other share are counted once. Empty: a row has none.
+// Each once. Empty: a string has none.
 std::vector<BufferRef> BuffersOf(absl::Span<const Tensor> strings) {
   std::vector<BufferRef> buffers;
   for (const Tensor& each : strings) {
     if (!each.buffer()) return {};
     if (buffers.empty() || buffers.back().get() != each.buffer().get()) buffers.push_back(each.buffer());
   }
+  const auto address = [](const BufferRef& buffer) { return buffer.get(); };
+  std::ranges::sort(buffers, std::less<>(), address);
+  const auto repeated = std::ranges::unique(buffers, std::equal_to<>(), address);
+  buffers.erase(repeated.begin(), repeated.end());
   return buffers;
 }
 
-// Lent memory, such as Arrow's, has the capacity 0: nobody counts how much of it a batch would keep.
+// Lent memory, such as Arrow's, has the capacity 0: how much of it a batch would keep is not known.
 bool MayKeep(const std::vector<BufferRef>& buffers, size_t bytes) {
   size_t kept = 0;
   for (const BufferRef& buffer : buffers) {
@@ -56,8 +62,9 @@ std::optional<Tensor> GatherStrings(absl::Span<const Tensor> strings, const Shap
   for (const Tensor& each : strings) {
     for (int64_t i = 0; i < each.elements(); ++i) {
       const std::string_view string = each.bytes_at(i);
-      *span++ = Distance(group->data(), string.data());
-      *span++ = Distance(group->data(), string.data() + string.size());
+      const int64_t begin = string.empty() ? 0 : Distance(group->data(), string.data());
+      *span++ = begin;
+      *span++ = begin + static_cast<int64_t>(string.size());
     }
   }
   return Tensor::ViewSpans(strings[0].dtype(), shape, std::move(group), std::move(spans));

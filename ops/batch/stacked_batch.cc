@@ -292,8 +292,8 @@ absl::Status StackedBatch::JoinColumns(const BatchNumber& /*batch*/, Block& bloc
   return absl::OkStatus();
 }
 
-// The first row takes the memory of all rows, unless it is already in its slot; rows that wait are copied at the end.
-// How long the missing rows of a ragged column are is not known.
+// The first row takes the memory of all rows, unless it is already in its slot; rows that wait are copied at the end,
+// for all that is known before. How long the missing rows of a ragged column are is not known.
 std::optional<int64_t> StackedBatch::expected_bytes() const {
   if (ids_.empty()) return std::nullopt;
   for (size_t c = 0; c < columns_.size(); ++c) {

@@ -1,8 +1,8 @@
 // `StackedBatch` is a batch whose rows are stacked along a new first axis. Each row is copied into its batch slot when
 // it arrives, so that its own memory is freed at once; rows that were written into their slot stay there. Rows that are
-// padded, or of variable length, wait until the batch is full; long byte strings are not copied then, either, but
-// become part of the batch where they are (GatherStrings). Ragged columns are joined as RaggedRows says. Threads: one
-// thread.
+// padded, or of variable length, wait until the batch is full; long byte strings then become part of it where they are
+// (GatherStrings). Ragged columns are joined as RaggedRows says.
+// Threads: one thread.
 #ifndef HEADRACE_OPS_BATCH_STACKED_BATCH_H_
 #define HEADRACE_OPS_BATCH_STACKED_BATCH_H_
 

@@ -13,6 +13,7 @@ import pytest
 import headrace as hr
 from headrace.torch import Loader
 from tests.conftest import ROOT
+from tests.ray_module import import_ray
 
 pytestmark = pytest.mark.torch
 
@@ -127,7 +128,7 @@ def test_accelerate_saves_and_loads_the_position(tmp_path):
 
 
 def test_ray_takes_datasets_by_value():
-    ray = pytest.importorskip("ray")
+    ray = import_ray()
     with ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False):
         dataset = rows().map(lambda x: x * 2, "x").batch(6)
         listed = ray.remote(lambda given: [batch["x"].tolist() for batch in given])
@@ -135,6 +136,7 @@ def test_ray_takes_datasets_by_value():
 
 
 def test_ray_train_divides_the_rows(tmp_path):
+    import_ray()
     pytest.importorskip("ray.train", exc_type=ImportError)
     import ray
     import ray.train.torch

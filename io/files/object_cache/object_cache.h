@@ -53,7 +53,7 @@ class ObjectCache : public FileSystem, public FarFiles {
   absl::StatusOr<std::unique_ptr<FolderPages>> ListTree(const std::string& folder) const override {
     return far_->far()->ListTree(folder);
   }
-  absl::Status Expect(absl::Span<const std::string> paths) const override { return far_->far()->Expect(paths); }
+  void Expect(absl::Span<const std::string> paths) const override { far_->far()->Expect(paths); }
   StoreCounters counters() const override;
   bool conditional_reads() const override { return far_->far()->conditional_reads(); }
   int most_outstanding() const override { return far_->far()->most_outstanding(); }

@@ -12,6 +12,7 @@
 #include "ir/ragged_columns.h"
 #include "python/binding/values/python_text.h"
 #include "python/binding/values/status_error.h"
+#include "python/binding/values/unlocked.h"
 
 namespace headrace::python {
 namespace {
@@ -145,11 +146,29 @@ std::vector<ExportedColumn> ExportedOf(const ir::Schema& schema, const std::vect
   return exported;
 }
 
+// Strings that are not end to end, which each export would copy anew.
+void JoinStringsOf(std::vector<ExportedColumn>& columns) {
+  absl::Status status;
+  {
+    const Unlocked unlocked;
+    for (ExportedColumn& column : columns) {
+      absl::StatusOr<Tensor> joined = column.values.Joined();
+      if (joined.ok()) {
+        column.values = *std::move(joined);
+      } else {
+        status = joined.status();
+      }
+    }
+  }
+  RaiseIfError(std::move(status));
+}
+
 }  // namespace
 
 py::object SharedBatchOf(const ir::Schema& schema, const std::vector<Tensor>& columns) {
   std::vector<ExportedColumn> exported = ExportedOf(schema, columns);
   const int64_t rows = ValueOrRaise(ExportedRows(exported));
+  JoinStringsOf(exported);
   return py::cast(SharedBatch(std::move(exported), rows));
 }
 
