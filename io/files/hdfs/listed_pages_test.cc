@@ -61,12 +61,12 @@ TEST(ListedPages, GoThroughATreeInOrderOfWholeNames) {
   for (const size_t page : {0, 1, 2, 3, 1000}) {
     ServedCluster served;
     served.cluster.set_page(page);
-    for (const std::string& file : files) served.cluster.Put("/root/" + file, "x");
-    served.cluster.MakeFolder("/root/empty");
-    const Names listed = NamesOf(served.files.ListTree("hdfs://nn/root"));
+    for (const std::string& file : files) served.cluster.Put("/top/" + file, "x");
+    served.cluster.MakeFolder("/top/empty");
+    const Names listed = NamesOf(served.files.ListTree("hdfs://nn/top"));
     EXPECT_EQ(listed, files) << page;
     EXPECT_TRUE(std::is_sorted(listed.begin(), listed.end()));
-    EXPECT_EQ(NamesOf(served.files.ListTree("hdfs://nn/root/")), files) << page;
+    EXPECT_EQ(NamesOf(served.files.ListTree("hdfs://nn/top/")), files) << page;
   }
 }
 
@@ -75,10 +75,10 @@ TEST(ListedPages, AskForSeveralFoldersAtOnce) {
   Names files;
   for (int folder = 10; folder < 60; ++folder) {
     files.push_back(Cat(folder, "/1"));
-    served.cluster.Put(Cat("/root/", folder, "/1"), "x");
+    served.cluster.Put(Cat("/top/", folder, "/1"), "x");
   }
   served.cluster.set_rule([](const http::FakeRequest&) -> std::optional<http::FakeReply> { return std::nullopt; });
-  EXPECT_EQ(NamesOf(served.files.ListTree("hdfs://nn/root")), files);
+  EXPECT_EQ(NamesOf(served.files.ListTree("hdfs://nn/top")), files);
   EXPECT_EQ(served.transport.requests().size(), 51u);
   EXPECT_GT(served.transport.most_outstanding(), 4);
 }
