@@ -3,8 +3,8 @@
 Parquet in batches of 1024, in order as Arrow and as arrays of NumPy, and shuffled by row groups, from the page cache; and
 `pyarrow.parquet.ParquetFile(path).iter_batches()`, which makes nothing of its batches, with as many rows a batch and
 with the 65,536 that it has by default. Each measurement has its own process and gives the rate of the second pass. The
-files: `picture`, 20 KB of bytes in a struct with a path, and a label;
-`numbers`, ten columns of float32 and one of int64; `lists`, texts and lists of 0 to 40 numbers.
+files: `picture`, 20 KB of bytes in a struct with a path, and a label; `numbers`, ten columns of float32 and one of int64;
+`lists`, texts and lists of 0 to 40 numbers.
 """
 
 import argparse

@@ -22,7 +22,7 @@ std::vector<BufferRef> BuffersOf(absl::Span<const Tensor> strings) {
   std::vector<BufferRef> buffers;
   for (const Tensor& each : strings) {
     if (!each.buffer()) return {};
-    if (buffers.empty() || buffers.back().get() != each.buffer().get()) buffers.push_back(each.buffer());
+    buffers.push_back(each.buffer());
   }
   const auto address = [](const BufferRef& buffer) { return buffer.get(); };
   std::ranges::sort(buffers, std::less<>(), address);

@@ -63,12 +63,10 @@ bool StandAlone(const Tensor& rows) {
 // its numbers.
 bool OwnTheirMemory(const Tensor& numbers) { return numbers.footprint() >= numbers.bytes(); }
 
-absl::StatusOr<Tensor> StackRows(const std::vector<Tensor>& rows) {
-  if (IsVariableLength(rows[0].dtype())) {
-    Shape shape = rows[0].shape();
-    shape.insert(shape.begin(), static_cast<int64_t>(rows.size()));
-    if (std::optional<Tensor> gathered = GatherStrings(rows, shape)) return *std::move(gathered);
-  }
+absl::StatusOr<Tensor> StackStrings(const std::vector<Tensor>& rows) {
+  Shape shape = rows[0].shape();
+  shape.insert(shape.begin(), static_cast<int64_t>(rows.size()));
+  if (std::optional<Tensor> gathered = GatherStrings(rows, shape)) return *std::move(gathered);
   return Stack(rows);
 }
 
@@ -274,7 +272,7 @@ absl::StatusOr<Tensor> StackedBatch::TakeColumn(size_t c) {
   if (!column.runs.empty()) return JoinRuns(column.runs);
   if (!column.rows.empty()) {
     return joined_[c].joining == Joining::kPad ? StackPadded(column.rows, joined_[c].padding, joined_[c].least)
-                                               : StackRows(column.rows);
+                                               : StackStrings(column.rows);
   }
   if (column.whole.dim(0) == rows()) return column.whole;
   return column.whole.Slice(0, 0, rows());

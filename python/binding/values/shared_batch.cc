@@ -146,21 +146,16 @@ std::vector<ExportedColumn> ExportedOf(const ir::Schema& schema, const std::vect
   return exported;
 }
 
+absl::StatusOr<Tensor> JoinedUnlocked(const Tensor& strings) {
+  const Unlocked unlocked;
+  return strings.Joined();
+}
+
 // Strings that are not end to end, which each export would copy anew.
 void JoinStringsOf(std::vector<ExportedColumn>& columns) {
-  absl::Status status;
-  {
-    const Unlocked unlocked;
-    for (ExportedColumn& column : columns) {
-      absl::StatusOr<Tensor> joined = column.values.Joined();
-      if (joined.ok()) {
-        column.values = *std::move(joined);
-      } else {
-        status = joined.status();
-      }
-    }
+  for (ExportedColumn& column : columns) {
+    if (!column.values.joined()) column.values = ValueOrRaise(JoinedUnlocked(column.values));
   }
-  RaiseIfError(std::move(status));
 }
 
 }  // namespace
